@@ -20,8 +20,7 @@ class TierQuota {
   // `groups` contains the name of each group by its number. REQUIRES: the tree has the tier.
   TierQuota(brain::QuotaTree tree, std::string_view tier, std::span<const std::string> groups);
 
-  // Returns OK if the group can request quota, NotFound if the group is unknown, and FailedPrecondition if the group
-  // is a cohort.
+  // Returns OK if the group can request quota, NotFound for an unknown group, and FailedPrecondition for a cohort.
   absl::Status Check(uint32_t group) const;
   // Returns true if the group's quota has room for the request. O(depth). REQUIRES (also for the functions below):
   // Check(group) returns OK.

@@ -1,4 +1,5 @@
-// The Alibaba 2018 cluster trace: containers as tasks of their deploy unit, or machines as jobs of one task.
+// Reads the Alibaba 2018 cluster trace: containers as tasks of their application, or machines as jobs with one
+// task.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -14,15 +15,15 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr int64_t kAloneSeconds = 60;
-constexpr double kMachineCores = 96;    // cores of every machine
-constexpr double kMachineMemory = 100;  // memory of every machine, in per cent of the largest machine
+constexpr double kMachineCores = 96;    // CPU cores of every machine
+constexpr double kMachineMemory = 100;  // memory of every machine, in percent of the largest machine
 constexpr double kPercent = 0.01;
 constexpr std::string_view kConflict = "another size at the time of an earlier row, which counts";
 
-// The size of a container or machine from a given time on.
+// Size of a container or machine from `time_s` on.
 struct Capacity {
   int64_t time_s = 0;
-  // The number of cores that 100 % of usage stands for, and the owner's limits. 0: not known.
+  // Number of cores that 100 % of usage corresponds to, and the owner's limits; 0: unknown.
   double cores = 0, cpu_limit = 0;
   double memory_bytes = 0;
 };
@@ -30,7 +31,7 @@ struct Capacity {
 struct Thing {
   uint32_t app = kNone;  // number of the application's name among the jobs
   uint32_t task = 0;
-  std::vector<Capacity> capacities;  // sizes, ascending by time
+  std::vector<Capacity> capacities;  // ascending by time
 
   const Capacity* At(int64_t time_s) const {
     if (capacities.empty()) return nullptr;
@@ -40,8 +41,7 @@ struct Thing {
   }
 };
 
-// Sets `out` to a percentage times `factor`. The values -1 and 101 stand for "invalid" and are treated as
-// absent.
+// Sets `out` to a percentage times `factor`. -1 and 101 are invalid values in the trace and set `out` to nullopt.
 bool TakePercent(const CsvRow& row, int i, double factor, std::optional<float>& out) {
   double value = 0;
   switch (ParseDecimal(row.begin(i), row.end(i), value)) {
@@ -71,7 +71,7 @@ class Alibaba2018Reader final : public FormatReader {
     machines_.BeginFile(name);
     table_ = static_cast<AlibabaTable>(table);
     has_containers_ |= table_ == AlibabaTable::kContainerUsage;
-    // A machine's usage is the sum of its containers' usage; reading both would count it twice.
+    // A machine's usage is the sum of its containers' usage, so reading both tables would count it twice.
     passing_over_ = has_containers_ && table_ == AlibabaTable::kMachineUsage;
     if (passing_over_) {
       context_.report.warnings.push_back(
@@ -116,7 +116,7 @@ class Alibaba2018Reader final : public FormatReader {
   absl::Status TakeUsage(const CsvRow& row, int columns, int time, int cpu, int memory);
   uint32_t Number(std::string_view name);
   void Join(uint32_t number, std::string_view app);
-  // Adds a capacity. Returns false if another capacity is known for the same time; the known capacity stays.
+  // Adds a capacity. Returns false, and keeps the known capacity, if another capacity is known for the same time.
   bool Add(uint32_t number, const Capacity& capacity);
   Capacity CapacityOf(uint32_t number, int64_t time_s);
   JobId JobOf(uint32_t app);
@@ -128,10 +128,10 @@ class Alibaba2018Reader final : public FormatReader {
   RowLengths lengths_;
   AlibabaTable table_ = AlibabaTable::kMachineUsage;
   bool has_containers_ = false, passing_over_ = false;
-  NameTable names_;            // containers and machines
-  std::vector<Thing> things_;  // parallel to names_; the index is also the number of the series
+  NameTable names_;            // names of containers and machines
+  std::vector<Thing> things_;  // by number in names_, which is also the number of the series
   NameTable apps_;
-  // By application; kNone in jobs_: the application is not a job yet.
+  // By application. An entry of jobs_ is kNone until the application has a row with usage.
   std::vector<uint32_t> num_tasks_, jobs_;
   uint32_t num_jobs_ = 0;
   uint64_t unknown_ = 0;
@@ -143,7 +143,7 @@ uint32_t Alibaba2018Reader::Number(std::string_view name) {
   return number;
 }
 
-// Adds the thing to the application as its next task, unless the thing already has an application.
+// Makes the container or machine the next task of the application, unless it already belongs to one.
 void Alibaba2018Reader::Join(uint32_t number, std::string_view app) {
   if (things_[number].app != kNone) return;
   const uint32_t a = apps_.Number(app);
@@ -161,7 +161,7 @@ bool Alibaba2018Reader::Add(uint32_t number, const Capacity& capacity) {
     return c.cores == capacity.cores && c.cpu_limit == capacity.cpu_limit &&
            c.memory_bytes == capacity.memory_bytes;
   };
-  // Fast path: most rows repeat the last capacity.
+  // Fast path for the common case of a row that repeats the last capacity.
   if (!all.empty() && all.back().time_s <= capacity.time_s && same(all.back())) return true;
   const auto later = [](int64_t t, const Capacity& c) { return t < c.time_s; };
   const auto at = std::upper_bound(all.begin(), all.end(), capacity.time_s, later);
@@ -184,7 +184,7 @@ absl::Status Alibaba2018Reader::TakeMachine(const CsvRow& row) {
   c.memory_bytes = memory * kPercent * context_.options.unit_memory_bytes;
   if (!Add(Number(row[0]), c)) gate_.Skip(kConflict, row);
   if (machines_.wanted()) {
-    // The trace has no event "removed", so a machine exists from its first row on.
+    // The trace records no removal of machines, so a machine exists from its first row on.
     const uint32_t machine = machines_.Number(row[0]);
     const brain::MachineEventKind kind = context_.sink.machines()->listed(machine)
                                              ? brain::MachineEventKind::kUpdate
@@ -218,7 +218,7 @@ absl::Status Alibaba2018Reader::TakeContainer(const CsvRow& row) {
   return absl::OkStatus();
 }
 
-// Returns the amount that 100 % stands for at that time. Without meta data this is the size of every machine,
+// Returns the amount that corresponds to 100 % at `time_s`. Without meta data, this is the size of every machine,
 // or one core for a container.
 Capacity Alibaba2018Reader::CapacityOf(uint32_t number, int64_t time_s) {
   const Thing& thing = things_[number];
@@ -282,8 +282,8 @@ absl::Status Alibaba2018Reader::TakeUsage(const CsvRow& row, int columns, int ti
   return absl::OkStatus();
 }
 
-// Passes the machine of a row to the sink: a container's row names the machine, and the row of a machine is
-// measured on that machine.
+// Reports the machine of a row to the sink. The row of a container names its machine, and a machine runs on
+// itself.
 void Alibaba2018Reader::TakePlace(const CsvRow& row, const UsageRow& usage) {
   const std::string_view machine = table_ == AlibabaTable::kMachineUsage ? row[0] : row[1];
   if (machine.empty()) {

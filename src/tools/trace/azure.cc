@@ -1,5 +1,4 @@
-// The Azure public VM traces of 2017 and 2019 (V1 and V2): CPU readings, and the table of VMs, which has the
-// VMs' sizes.
+// Reads the Azure public VM traces of 2017 and 2019 (V1, V2): CPU readings, and the table of VMs with their sizes.
 #include <string>
 
 #include "common/base/byte_units.h"
@@ -13,19 +12,19 @@ namespace {
 
 constexpr uint32_t kNoIndex = UINT32_MAX;
 constexpr int64_t kReadingSeconds = 300;
-// V2 gives sizes as buckets, named by their upper bounds. For buckets without an upper bound the trace's
-// authors use these values.
+// V2 contains sizes as buckets, named after their upper bounds. For buckets without an upper bound, the authors of
+// the trace use these values.
 constexpr double kOverCores = 30, kOverGigabytes = 70;
 
 struct Vm {
-  uint32_t job = kNoIndex;  // kNoIndex until the VM's first reading
+  uint32_t job = kNoIndex;  // kNoIndex before the VM's first reading
   uint32_t deployment = kNoIndex;
-  float cores = 0;  // 0: not known
+  float cores = 0;  // 0: unknown
   float memory_bytes = 0;
   Sensitivity sensitivity = Sensitivity::kUnknown;
 };
 
-// Parses a size: "8", or ">24" for a size above all bounds, which becomes `over`.
+// Parses a size such as "8". Sets `out` to `over` for ">24", a size above all bounds.
 bool TakeSize(const CsvRow& row, int i, double over, double factor, float& out) {
   double value = 0;
   if (row[i].starts_with('>')) {

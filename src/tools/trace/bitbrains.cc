@@ -1,4 +1,4 @@
-// The Bitbrains VM traces (GWA-T-12), in the archive's own form and in a compact one.
+// Reads the Bitbrains VM traces (GWA-T-12), in the archive's format and in a compact format.
 #include <string>
 
 #include "tools/trace/csv_reader.h"
@@ -9,14 +9,14 @@ namespace {
 constexpr int64_t kRowSeconds = 300;
 constexpr double kKilobyte = 1024;
 
-// The column of each value.
+// Index of the column of each value.
 struct Columns {
   int count, time, cores, capacity_mhz, used_mhz, memory_capacity_kb, memory_kb;
 };
 constexpr Columns kOriginal = {11, 0, 1, 2, 3, 5, 6};
 constexpr Columns kCompact = {7, 1, 2, 3, 4, 5, 6};
 
-// Returns the file's name without folders and endings: "dir/17.csv.gz" -> "17".
+// Returns the file's name without folder and extensions: "17" for "dir/17.csv.gz".
 std::string_view Stem(std::string_view name) {
   const size_t slash = name.find_last_of("/:");
   if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
@@ -63,8 +63,8 @@ class BitbrainsReader final : public FormatReader {
     constexpr int t = kColumns.time;
     if (ParseInteger(row.begin(t), row.end(t), time) != NumberKind::kNumber)
       return gate_.Bad(kBadNumber, row);
-    // The header says ms, but the values are seconds. If a later version of the trace has ms, the bound 10^11
-    // separates the two units.
+    // The header names the unit ms, but the values are seconds. 10^11 separates the two units, in case a later
+    // version of the trace has ms.
     if (time > 100'000'000'000) time /= 1000;
     if (time < 0 || time > kLatestUs / kMicrosPerSecond) return gate_.Bad("time out of range", row);
     Figures f;
@@ -79,7 +79,7 @@ class BitbrainsReader final : public FormatReader {
     return absl::OkStatus();
   }
 
-  // Sets `has` to true if the field is a number. Returns false if the field is bad.
+  // Sets `has` to true if the field is a number. Returns false if the field is invalid.
   static bool Set(NumberKind kind, double value, bool& has) {
     has = kind == NumberKind::kNumber;
     return kind != NumberKind::kBad && value < 1e12;
@@ -100,7 +100,7 @@ class BitbrainsReader final : public FormatReader {
     if (!TakeFloat(row, kColumns.memory_kb, kKilobyte, f.memory)) return false;
     if (!TakeFloat(memory_capacity_, row, kColumns.memory_capacity_kb, kKilobyte, f.memory_limit))
       return false;
-    // A VM with 0 memory was not measured.
+    // A memory size of 0 means that the VM was not measured.
     if (f.memory_limit == 0.0F) {
       f.memory_limit.reset();
       if (f.memory == 0.0F) f.memory.reset();

@@ -1,4 +1,5 @@
-// Streams by read(2), isa-l's inflate and zstd's streaming decompression. input_files.cc reads archives.
+// Streams of bytes from read(2), isa-l's inflate and zstd's streaming decompression. input_files.cc reads
+// archives.
 #include "tools/trace/byte_source.h"
 
 #include <fcntl.h>
@@ -66,14 +67,13 @@ class BytesInMemory final : public ByteSource {
   size_t at_ = 0;
 };
 
-// Buffers the compressed stream.
+// A buffer for the compressed stream.
 class Input {
  public:
   explicit Input(std::unique_ptr<ByteSource> raw)
       : raw_(std::move(raw)), data_(std::make_unique_for_overwrite<uint8_t[]>(kInputBytes)) {}
 
-  // Reads until at least `wanted` bytes are available, or the stream ends. Returns the number of available
-  // bytes.
+  // Reads until `wanted` bytes are buffered or the stream ends. Returns the number of buffered bytes.
   size_t Want(size_t wanted) {
     if (end_ - begin_ >= wanted) return end_ - begin_;
     std::memmove(data_.get(), data_.get() + begin_, end_ - begin_);
@@ -94,8 +94,8 @@ class Input {
   size_t begin_ = 0, end_ = 0;
 };
 
-// Base class of the three decompressors: returns the readable bytes of the stream, and then the end with its
-// reason.
+// Base class of the decompressors. Returns the readable bytes of the stream first, then its end and the reason for
+// the end.
 class Unwrapping : public ByteSource {
  public:
   explicit Unwrapping(Input input) : input_(std::move(input)) {}
@@ -111,7 +111,7 @@ class Unwrapping : public ByteSource {
   }
 
  protected:
-  // Writes some bytes, possibly none, or calls End(). Returns the number of bytes written.
+  // Writes up to `size` bytes, possibly none, or calls End(). Returns the number of bytes written.
   virtual size_t Some(char* out, size_t size) = 0;
   void End(std::string_view damage) {
     ended_ = true;
@@ -165,7 +165,7 @@ class Gzip final : public Unwrapping {
     state_->avail_out = static_cast<uint32_t>(std::min(size, size_t{1} << 30));
     const uint32_t room = state_->avail_out;
     const int rc = isal_inflate(state_.get());
-    // After an error isa-l may report more unread input than it received.
+    // After an error, isa-l may report more unread input than it received.
     const size_t used = available - std::min<size_t>(available, state_->avail_in);
     const size_t n = room - state_->avail_out;
     input_.Take(used);
@@ -179,8 +179,8 @@ class Gzip final : public Unwrapping {
     return n;
   }
 
-  // Reads the data after a member: another member, zeros (padding of tapes), or other data, which is an
-  // error. Returns true if another member follows.
+  // Reads the data after a gzip member: another member, padding with zeros, or other data, which is an error.
+  // Returns true if another member follows.
   bool NextMember() {
     if (IsGzip(input_.data(), input_.Want(2))) {
       BeginMember();

@@ -52,7 +52,7 @@ enum class Role : uint8_t {
 };
 constexpr size_t kRoles = static_cast<size_t>(Role::kEvent) + 1;
 
-// A column's role; for a column of numbers also the unit in terms of CellModel.
+// Role of a column. For numbers, also the conversion to the units of CellModel.
 struct Column {
   Table table;
   std::string_view name;
@@ -117,8 +117,8 @@ std::optional<brain::CellTier> TierOf(Table table, std::string_view text) {
   return std::nullopt;
 }
 
-// Merges the events of files with submissions, which may have any order. Events of a file keep their order,
-// even if it is wrong, because CheckCellWorkload reports a wrong order.
+// Merges events from files with submissions, which may be unordered. Events of a file keep their order even if it
+// is wrong, so that CheckCellWorkload() can report the error.
 void MergeEvents(const std::vector<brain::CellEvent>& of_files, std::vector<brain::CellEvent>& submissions) {
   std::ranges::stable_sort(submissions, {}, &brain::CellEvent::time_ms);
   std::vector<brain::CellEvent> all;
@@ -131,7 +131,7 @@ void MergeEvents(const std::vector<brain::CellEvent>& of_files, std::vector<brai
   submissions = std::move(all);
 }
 
-// The reason for which a row is skipped; the report counts rows by this reason. Empty for a good row.
+// Reason for which a row is skipped, by which the report counts skipped rows. Empty for a valid row.
 using Cause = std::string_view;
 
 class CellReader {
@@ -178,7 +178,7 @@ class CellReader {
     int64_t submit_ms = kNoTime;
     brain::CellJobRun run;
   };
-  // A row of events. Names are resolved when all jobs and machines are known.
+  // A row of an events file. Its names are resolved when all jobs and machines are known.
   struct Event {
     brain::CellEvent event;
     brain::CellAmounts amounts = {};
@@ -248,8 +248,8 @@ class CellReader {
     const int i = column_[static_cast<size_t>(role)];
     return i < 0 ? std::string_view() : Unquoted(row[i]);
   }
-  // Parses an amount in the units of CellModel, rounded. An empty field sets `out` to `otherwise`. Returns
-  // false if the amount is invalid or too large.
+  // Parses an amount and rounds it to the units of CellModel. Sets `out` to `otherwise` if the field is empty.
+  // Returns false if the amount is invalid or too large.
   bool Amount(const CsvRow& row, Role role, int64_t otherwise, int64_t& out) const {
     const std::string_view text = Text(row, role);
     out = otherwise;
@@ -318,7 +318,7 @@ class CellReader {
     JobTimes times;
     if (Cause cause = TakeTimes(row, times); !cause.empty()) return cause;
     if (table_ == Table::kPods2023) TakePod(row, job);
-    times_.try_emplace(job.name, times);  // keeps the first of several jobs with one name, like CheckCell
+    times_.try_emplace(job.name, times);  // like CheckCell(), keep the first of several jobs with one name
     model_.jobs.push_back(std::move(job));
     return {};
   }
@@ -335,7 +335,7 @@ class CellReader {
       out.run.run_ms = run;
       return {};
     }
-    // A pod ran from when it was scheduled, or else created, until it ended. The trace has whole seconds.
+    // A pod runs from its scheduling, or from its creation if unknown, to its end. The trace has whole seconds.
     const auto time = [&](Role role) { return ParseDouble(Text(row, role)); };
     const std::optional<double> came = time(Role::kStart), end = time(Role::kEnd);
     const std::optional<double> began = time(Role::kScheduled).has_value() ? time(Role::kScheduled) : came;
@@ -346,7 +346,7 @@ class CellReader {
     if (end.has_value() && *end <= *began) out.run.run_ms = 1000;
     return {};
   }
-  // REQUIRES: TakeTimes and TakeLifetime returned no cause.
+  // Adds the events of a pod. REQUIRES: TakeTimes() and TakeLifetime() returned no reason to skip the row.
   void TakePod(const CsvRow& row, const brain::CellJob& job) {
     const auto time = [&](Role role) { return ParseDouble(Text(row, role)); };
     PodEvents::Times times{time(Role::kStart), time(Role::kScheduled), time(Role::kEnd)};
@@ -385,7 +385,7 @@ class CellReader {
     return {};
   }
 
-  // Resolves the events' names. Called after the last file, when all jobs and machines are known.
+  // Resolves the names in the events. Call after the last file.
   absl::Status AddWorkload(const brain::CellModel& model, brain::CellWorkload& out) {
     absl::flat_hash_map<std::string_view, uint32_t> jobs, machines;
     std::vector<uint8_t> submitted(model.jobs.size());
@@ -471,7 +471,7 @@ class CellReader {
   std::vector<Attribute> attributes_;
   bool has_gpus_ = false;
   brain::CellModel model_;
-  absl::flat_hash_map<std::string, JobTimes> times_;  // submission and run times, by name of the job
+  absl::flat_hash_map<std::string, JobTimes> times_;  // submission and run times by name of the job
   std::vector<Event> events_;
   PodEvents pods_;
   std::string pods_file_;

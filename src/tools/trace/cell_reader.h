@@ -13,29 +13,30 @@
 namespace taut::tools {
 
 struct CellReadOptions {
-  std::vector<std::string> paths;  // files, directories and archives, as for a trace; in any order
-  bool strict = false;             // the first bad row is an error
-  bool jobs_needed = true;         // a cell without a usable job is an error
+  std::vector<std::string> paths;  // files, directories and archives in any order
+  bool strict = false;             // true: the first invalid row is an error
+  bool jobs_needed = true;         // true: a cell without a usable job is an error
 };
 
 struct CellInput {
-  brain::CellModel model;                    // a model that CheckCell accepted
-  std::vector<brain::CellFinding> findings;  // findings of CheckCell
-  // Events of the cell over time. A job without times in its file is submitted at 0, unless an event submits
-  // the job. The events are not checked: a caller that simulates them must call CheckCellWorkload.
+  brain::CellModel model;                    // accepted by CheckCell()
+  std::vector<brain::CellFinding> findings;  // of CheckCell()
+  // Events of the cell over time. A job without times is submitted at 0, unless an event submits the job. Not
+  // checked: a caller that simulates the events must call CheckCellWorkload().
   brain::CellWorkload workload;
-  // Created, started and ended events of the pods of Alibaba's GPU trace of 2023, if has_events is true.
+  // Creations, starts and ends of the pods in Alibaba's GPU trace of 2023, if has_events.
   bool has_events = false;
   brain::EventFigures events;
 };
 
-// Reads each file as the file's first line defines: machines, jobs or events in the columns of
-// docs/reference/traces.md, or the node and pod tables of Alibaba's GPU trace of 2023, where each pod is a
-// job of one task. The resources are CPU and memory, and GPUs if any file has a GPU column. Rows that cannot
-// be used are counted by cause.
+// Reads each file in the format that its first line indicates. These are machines, jobs or events
+// (docs/reference/traces.md), or the nodes and pods of Alibaba's GPU trace of 2023, where each pod is a job with
+// one task. The resources are CPU and memory, and GPUs if any file has a GPU column. Rows that cannot be used are
+// counted by reason.
 //
-// Returns an error for a file with unknown columns, and if no machine, or no required job, is usable. With
-// strict, returns an error for the first bad row. The report is filled in either case.
+// Returns an error for a file with unknown columns, if no machine is usable, and if no job is usable although jobs
+// are needed. With `strict`, also returns an error for the first invalid row. `report` is complete even after an
+// error.
 absl::StatusOr<CellInput> ReadCell(const CellReadOptions& options, ReadReport& report);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// Tests of cells from CSV: both formats, and rows that are skipped.
+// Tests of cells from CSV files: both formats, and skipped rows.
 #include "tools/trace/cell_reader.h"
 
 #include <filesystem>
@@ -45,7 +45,7 @@ class ReadCellTest : public testing::Test {
   const std::filesystem::path folder_;
   ReadReport report_;
   bool jobs_needed_ = true;
-  std::string events_;  // content of a third file; "": no third file
+  std::string events_;  // content of a third file; "": none
 };
 
 constexpr const char* kMachines =
@@ -187,14 +187,14 @@ TEST_F(ReadCellTest, ReadsWhenJobsComeAndWhatHappens) {
                           Pair("kind is not work or service", 1), Pair("unknown event", 1)));
   EXPECT_EQ(report_.rows, report_.rows_used + 8);
   const brain::CellWorkload& workload = input->workload;
-  ASSERT_EQ(workload.runs.size(), 4U);  // a, b, c, g
+  ASSERT_EQ(workload.runs.size(), 4U);  // runs of a, b, c and g
   EXPECT_EQ(workload.runs[0].run_ms, 60'500);
   EXPECT_EQ(workload.runs[1].run_ms, brain::kNoEnd);
   EXPECT_EQ(workload.runs[1].kind, brain::CellJobKind::kService);
   std::vector<std::string> events;
   for (const brain::CellEvent& e : workload.events)
     events.push_back(StrCat(e.time_ms, " ", Name(e.kind), " ", e.id));
-  // In its file, the limit of job b follows an event with a later time.
+  // In the file, the limit of job b follows an event with a later time.
   EXPECT_THAT(events, ElementsAre("0 submit 3", "10000 submit 1", "20000 submit 2", "15500 limit 1",
                                   "30000 submit 0", "60000 drain 1"));
   EXPECT_EQ(workload.amounts[workload.events[3].amounts], (brain::CellAmounts{2000, int64_t{1} << 29}));

@@ -1,5 +1,5 @@
-// Benchmarks the conversion of CSV text in memory to rows: one core, no disk, no gzip. Budget: 1 GB/s of text
-// or more.
+// Benchmarks the conversion of CSV text in memory to rows, on one core and without disk or gzip. Budget: at least
+// 1 GB/s of text.
 #include <string>
 
 #include "benchmark/benchmark.h"
@@ -26,7 +26,7 @@ class CountingSink final : public TraceSink {
   double cpu = 0, memory = 0;
 };
 
-// Reads the text in blocks of about a mebibyte, as LineBlocks returns them.
+// Reads the text in blocks of about 1 MiB, as LineBlocks does.
 void Run(benchmark::State& state, std::unique_ptr<FormatReader> (*make)(const ReadContext&), int table,
          const std::string& text, uint64_t rows) {
   std::string padded = text + std::string(LineBlocks::kPadding, '\0');
@@ -103,8 +103,8 @@ void BM_Google2011Usage(benchmark::State& state) {
 }
 BENCHMARK(BM_Google2011Usage)->Unit(benchmark::kMillisecond);
 
-// Rows of all tasks at one time, then of all tasks at the next time, as a monitoring system exports them, in
-// a dozen or more rounds.
+// Rows of all tasks at one time precede the rows at the next time, as in the export of a monitoring system. There
+// are at least a dozen times.
 void BM_GenericCsv(benchmark::State& state) {
   Rng rng(1);
   std::string text = "time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit\n";

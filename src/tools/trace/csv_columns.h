@@ -9,9 +9,9 @@
 
 namespace taut::tools {
 
-// Returns one vector per name, of equal lengths; an empty field is NaN. The file is plain text. Returns
-// NotFound if the file cannot be read. Returns InvalidArgument for a missing column, with the nearest name,
-// and for a field that is not a finite number, with "file:line".
+// Returns one vector per name, all of equal length, with NaN for an empty field. Reads plain text only. Returns
+// NotFound if the file cannot be read. Returns InvalidArgument with the most similar name for a missing column,
+// and with "file:line" for a field that is not a finite number.
 absl::StatusOr<std::vector<std::vector<double>>> ReadCsvColumns(const std::string& path,
                                                                 std::span<const std::string> names);
 

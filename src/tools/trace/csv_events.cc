@@ -1,5 +1,5 @@
-// Reads the event tables that are CSV, as a scheduler sees them: job_events and task_events of Google 2011,
-// container_meta and batch_task of Alibaba 2018.
+// Reads event tables in CSV format: job_events and task_events of Google 2011, container_meta and batch_task of
+// Alibaba 2018.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -12,8 +12,8 @@
 namespace taut::tools {
 namespace {
 
-// Sets `out` to the amount of a field; leaves it unchanged if the field is empty. Returns false if the amount
-// is not a number, negative, or too large for float.
+// Sets `out` to the amount in a field; an empty field leaves `out` unchanged. Returns false if the amount is not a
+// number, negative, or too large for float.
 bool TakeAmount(const CsvRow& row, int i, double factor, float& out) {
   std::optional<float> value;
   if (!TakeFloat(row, i, factor, value) || value.value_or(0) < 0) return false;
@@ -62,7 +62,7 @@ class Google2011EventReader final : public FormatReader {
     brain::RecordedJob& job = out_.job(event.job);
     if (of_tasks_ && TakeInteger(row, 8, priority)) out_.SetPriority(event.job, priority);
     if (job.user.empty()) job.user = row[of_tasks_ ? 6 : 4];
-    // The job requires each task on a different machine.
+    // The job requires a different machine for each task.
     if (of_tasks_ && row[12] == "1") job.max_per_machine = 1;
     if (time == INT64_MAX) {
       out_.Skip("event after the end of the trace", row.line(), row.text());
@@ -102,7 +102,7 @@ class Alibaba2018EventReader final : public FormatReader {
     uint32_t job = 0, task = 0;
     float cpu_cores = kAbsent, memory_bytes = kAbsent;
   };
-  // 100 stands for one core, or for the memory of the largest machine
+  // 100 is one core, or the memory of the largest machine
   static constexpr double kPercent = 0.01;
 
   absl::Status Bad(std::string_view cause, const CsvRow& row) {
@@ -192,7 +192,7 @@ class Alibaba2018EventReader final : public FormatReader {
   CsvIndex index_;
   bool of_batch_ = false;
   absl::flat_hash_map<std::string, Container> containers_;
-  std::vector<uint32_t> tasks_;  // number of containers, by job
+  std::vector<uint32_t> tasks_;  // number of containers by job
 };
 
 }  // namespace

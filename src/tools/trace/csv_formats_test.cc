@@ -1,4 +1,4 @@
-// Tests of each CSV format: the results of valid rows, and the counts of invalid rows.
+// Tests of all CSV formats: rows from valid lines, and counts of invalid lines.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -319,7 +319,7 @@ TEST(GenericCsvTest, ColumnsInAnyOrderCommentsQuotesAndAbsentFigures) {
   EXPECT_THAT(r.report.warnings, ElementsAre(HasSubstr("column \"colour\" is not used")));
 }
 
-// Checks two rows of the job "web" with 0.5 cores and 300 MB from 22:10 on, each of five minutes.
+// Checks two rows of five minutes for the job "web" with 0.5 cores and 300 MB from 22:10 on.
 void ExpectTwoRowsOfWeb(const ReadResult& r, float memory = 3e8F) {
   ASSERT_TRUE(r.status.ok()) << r.status;
   ASSERT_EQ(r.sink.rows.size(), 2U);
@@ -368,7 +368,7 @@ TEST(GenericCsvTest, SemicolonsTabsAndNamesInAnyCase) {
   ExpectTwoRowsOfWeb(ReadText("s.tsv",
                               "# exported\n\"TIME\"\t\"JOB\"\ttask\t\"cpu_cores\"\tmemory_bytes\n"
                               "1699999800\tweb\t0\t0.5\t3e8\n1700000100\t\"web\"\t0\t\"0.5\"\t3e8\n"));
-  const TempDir dir;  // each file has its own
+  const TempDir dir;  // each file needs a directory of its own
   dir.Write("1.csv", "time;job;task;cpu_cores;memory_bytes\n1699999800;web;0;0.5;3e8\n");
   dir.Write("2.csv", "time,job,task,cpu_cores,memory_bytes\n1700000100,web,0,0.5,3e8\n");
   ExpectTwoRowsOfWeb(ReadPaths({dir.path()}));
@@ -431,11 +431,11 @@ TEST(GenericCsvTest, RowsCoverTheGapToTheirPredecessor) {
   EXPECT_EQ(r.sink.rows.size(), 9U);
 }
 
-// If rows are hourly, a row covers its whole hour, not only the first five minutes.
+// An hourly row counts in all windows of its hour, not only in the first.
 TEST(GenericCsvTest, RowsOfAnHourCountInEachOfItsWindows) {
   std::string text = "time,job,cpu_cores\n";
   for (int hour = 0; hour < 10; ++hour) text += fmt::format("{},a,{}\n", 3600 * hour, hour + 1);
-  text += fmt::format("{},a,99\n", 3600 * 12);  // the rows of two hours are missing
+  text += fmt::format("{},a,99\n", 3600 * 12);  // two hours have no row
   const ReadResult r = ReadText("any.csv", text);
   ASSERT_TRUE(r.status.ok());
   std::map<int64_t, float> windows;
@@ -443,7 +443,7 @@ TEST(GenericCsvTest, RowsOfAnHourCountInEachOfItsWindows) {
     EXPECT_EQ(row.end.us - row.start.us, 300 * kMicrosPerSecond);
     EXPECT_TRUE(windows.emplace(row.start.seconds() / 300, *row.cpu_mean_cores).second);
   }
-  // The first two rows precede the second gap of an hour, so each of them covers only one window.
+  // The two rows before the second gap of an hour count in one window each.
   EXPECT_EQ(windows.size(), 2U + 9 * 12);
   for (int64_t w = 24; w < 120; ++w) EXPECT_EQ(windows[w], static_cast<float>(w / 12 + 1)) << w;
   EXPECT_EQ(r.report.rows_used, 11U);

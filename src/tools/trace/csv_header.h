@@ -7,18 +7,17 @@
 
 namespace taut::tools {
 
-// Returns the first line that is neither blank nor a comment ("#"), without a byte order mark; "" if `head`
-// contains no such line.
+// Returns the first line that is neither blank nor a comment ("#"), without a byte order mark; "" if there is
+// none.
 std::string_view FirstContentLine(std::string_view head);
 
-// Returns the separator of a header: comma, semicolon or tab, whichever is most frequent outside quotes.
-// Returns a comma if the header contains no separator.
+// Returns the most frequent separator outside quotes: comma, semicolon or tab. Returns a comma if there is none.
 char SeparatorOf(std::string_view header);
 
-// Returns a column's name without blanks, quotes and byte order mark, in lower case.
+// Returns a column's name in lower case, without blanks, quotes and byte order mark.
 std::string ColumnName(std::string_view field);
 
-// Returns the names of all columns, split at SeparatorOf().
+// Returns the names of all columns of a header.
 std::vector<std::string> ColumnNames(std::string_view header);
 
 }  // namespace taut::tools

@@ -9,14 +9,14 @@ namespace {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-// Narrows the range to the text between blanks. Returns false if the range has only blanks.
+// Removes leading and trailing blanks from the range. Returns false if nothing is left.
 bool Trim(const char*& begin, const char*& end) {
   while (begin < end && IsBlank(*begin)) ++begin;
   while (begin < end && IsBlank(end[-1])) --end;
   return begin < end;
 }
 
-// Skips one '+' at `begin`, which from_chars does not accept, and returns the new begin.
+// Returns `begin` after an optional '+', which from_chars does not accept.
 const char* PastPlus(const char* begin, const char* end) {
   return end - begin > 1 && *begin == '+' && begin[1] != '-' ? begin + 1 : begin;
 }
@@ -27,8 +27,8 @@ NumberKind ParseDecimalSlow(const char* begin, const char* end, double& out) {
   if (!Trim(begin, end)) return NumberKind::kEmpty;
   double value = 0;
   const auto [rest, error] = std::from_chars(PastPlus(begin, end), end, value);
-  // A number too small for a double becomes 0. from_chars does not report whether it was too small or too
-  // large, so the sign of the exponent decides.
+  // A number too small for double becomes 0. from_chars reports too small and too large numbers alike, so the sign
+  // of the exponent decides.
   if (error == std::errc::result_out_of_range && rest == end) {
     for (const char* p = begin; p < end; ++p) {
       if ((*p == 'e' || *p == 'E') && p + 1 < end && p[1] == '-' && *begin != '-') {
@@ -38,7 +38,7 @@ NumberKind ParseDecimalSlow(const char* begin, const char* end, double& out) {
     }
   }
   if (error != std::errc() || rest != end || !std::isfinite(value) || value < 0) return NumberKind::kBad;
-  out = value + 0.0;  // -0 becomes 0
+  out = value + 0.0;  // converts -0 to 0
   return NumberKind::kNumber;
 }
 

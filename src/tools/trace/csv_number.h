@@ -1,4 +1,4 @@
-// Parses numbers in CSV fields: decimal text of known length, 16 bytes at a time.
+// Parses numbers in CSV fields of known length, 16 bytes at a time.
 #pragma once
 
 #include <bit>
@@ -12,21 +12,21 @@
 
 namespace taut::tools {
 
-// Bytes that must be readable after a field.
+// Number of bytes after a field that must be readable.
 inline constexpr size_t kNumberPadding = 16;
 
 enum class NumberKind : uint8_t { kNumber, kEmpty, kBad };
 
-// Parse any text. Blanks around the number are allowed. Return kBad if the text is not a decimal number, or
-// the number is not finite or out of range.
+// Parse text of any length, with optional blanks around the number. Return kBad if the text is not a decimal
+// number, or if the number is not finite or is out of range.
 NumberKind ParseDecimalSlow(const char* begin, const char* end, double& out);
 NumberKind ParseIntegerSlow(const char* begin, const char* end, int64_t& out);
 
 #ifdef __SSE4_1__
 namespace csv_internal {
 
-// Byte shuffle that moves the digits of a text of `size` bytes to the right end of 16 bytes and drops the byte
-// at `dot` (16: none). Free bytes become 0.
+// Byte shuffle for a text of `size` bytes: moves the digits to the right end of 16 bytes, drops the byte at `dot`
+// (16: no dot), and sets the other bytes to 0.
 struct Shuffle {
   alignas(16) uint8_t from[16];
 };
@@ -49,7 +49,7 @@ constexpr ShuffleTable MakeShuffles() {
 }
 inline constexpr ShuffleTable kShuffles = MakeShuffles();
 
-// Sets `value` to the shuffled digits of `raw`. Returns false if a byte is not a digit.
+// Converts the shuffled digits of `raw` to a number. Returns false if a byte is not a digit.
 inline bool Digits(__m128i raw, size_t dot, size_t size, uint64_t& value) {
   const __m128i shuffle = _mm_load_si128(reinterpret_cast<const __m128i*>(kShuffles.of[dot][size].from));
   const __m128i digits = _mm_shuffle_epi8(_mm_sub_epi8(raw, _mm_set1_epi8('0')), shuffle);
@@ -65,7 +65,7 @@ inline bool Digits(__m128i raw, size_t dot, size_t size, uint64_t& value) {
   return true;
 }
 
-// Powers of ten up to 10^15 and numbers of up to 15 digits are exact doubles, so one division rounds
+// Powers of ten up to 10^15 and integers of up to 15 digits are exact as double, so a single division rounds
 // correctly.
 inline constexpr double kTens[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
@@ -73,9 +73,9 @@ inline constexpr double kTens[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7
 }  // namespace csv_internal
 #endif
 
-// Parses the finite number >= 0 that fills [begin, end), correctly rounded. Returns kEmpty for empty text and
-// kBad for a negative number. REQUIRES, for this and the following functions: kNumberPadding bytes after
-// `end` are readable.
+// Parses the number that fills [begin, end) with correct rounding. The number must be finite and >= 0. Returns
+// kEmpty for empty text, and kBad for a negative number. REQUIRES (also below): kNumberPadding bytes after `end`
+// are readable.
 inline NumberKind ParseDecimal(const char* begin, const char* end, double& out) {
 #ifdef __SSE4_1__
   const auto size = static_cast<size_t>(end - begin);
@@ -94,7 +94,7 @@ inline NumberKind ParseDecimal(const char* begin, const char* end, double& out) 
   return ParseDecimalSlow(begin, end, out);
 }
 
-// Parses the integer, with or without a sign, that fills [begin, end).
+// Parses the integer with optional sign that fills [begin, end).
 inline NumberKind ParseInteger(const char* begin, const char* end, int64_t& out) {
 #ifdef __SSE4_1__
   const auto size = static_cast<size_t>(end - begin);
@@ -108,8 +108,8 @@ inline NumberKind ParseInteger(const char* begin, const char* end, int64_t& out)
   return ParseIntegerSlow(begin, end, out);
 }
 
-// Parses a number that seldom changes from one row to the next, such as a limit. It parses only a text that
-// differs from the previous row's text.
+// Parses a number that rarely changes between rows, such as a limit. Repeats the previous result if the text
+// equals the previous text.
 class RepeatedDecimal {
  public:
   NumberKind Parse(const char* begin, const char* end, double& out) {
@@ -138,7 +138,7 @@ class RepeatedDecimal {
 
  private:
   alignas(16) char text_[16] = {};
-  size_t size_ = SIZE_MAX;  // size of the stored text, at most 16; SIZE_MAX: no text is stored
+  size_t size_ = SIZE_MAX;  // size of the previous text, at most 16; SIZE_MAX: none
   double value_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Tests of numbers and rows of CSV text, in comparison with a slow and simple parser.
+// Compares the fast parsers of numbers and rows with slow, simple parsers.
 #include "tools/trace/csv_number.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace taut::tools {
 namespace {
 
-// Parses the text. More digits follow its end, and must not be read.
+// Parses `text`. The digits after its end must not be parsed.
 NumberKind Decimal(const std::string& text, double& out) {
   const std::string padded = text + "9.9.9999999999999999";
   return ParseDecimal(padded.data(), padded.data() + text.size(), out);
@@ -92,7 +92,7 @@ TEST(ParseIntegerTest, KnowsItsEnds) {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// Returns the rows of CsvIndex, each with its line number in front.
+// Returns the rows that CsvIndex finds, each preceded by its line number.
 Rows Fast(const std::string& lines, char separator) {
   const std::string padded = lines + std::string(64, ',');
   Rows out;

@@ -24,8 +24,8 @@ int64_t RowCounter::Micros(const std::optional<int64_t>& seconds, int64_t otherw
 
 void RowCounter::Skip(std::string_view cause, const CsvRow& row) {
   ReadReport& report = context_.report;
-  // The report stores the first three examples of a cause, so RowCounter must pass these rows to it. The
-  // pointer to the count stays valid, because nodes of a std::map do not move.
+  // The report stores the first three examples of each cause, so only later rows take this shortcut. The pointer
+  // to the count stays valid, because the nodes of a std::map do not move.
   if (last_cause_ == cause.data() && *last_count_ >= 3) {
     ++*last_count_;
     return;
@@ -62,7 +62,7 @@ void RowLengths::HandOut(UsageRow& row, int64_t length_us) {
   ++spread_;
   const Timestamp start = row.start;
   const std::optional<uint32_t> kills = row.oom_kills;
-  if (kills.has_value()) row.oom_kills = 0;  // the kills belong to the first window only
+  if (kills.has_value()) row.oom_kills = 0;  // kills count in the first window only
   for (int64_t at = kWindowUs; at < length_us; at += kWindowUs) {
     row.start = Timestamp{start.us + at};
     row.end = Timestamp{start.us + std::min(length_us, at + kWindowUs)};

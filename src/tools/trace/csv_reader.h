@@ -1,5 +1,4 @@
-// Shared parts of the CSV readers: counters of skipped rows, numbers of names, and rows that are held until
-// their length is known.
+// Shared by the CSV readers: counts of skipped rows, numbering of names, and the computation of row lengths.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +16,24 @@
 
 namespace taut::tools {
 
-// Returns InvalidArgument "file:line: cause: text", with the first 200 bytes of the text.
+// Returns InvalidArgument "file:line: cause: text" with at most 200 bytes of the text.
 absl::Status BadRow(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
 
-// Returns the field without the blanks and tabs around it.
+// Returns the field without leading and trailing blanks and tabs.
 std::string_view Trimmed(std::string_view field);
 
-// Counts skipped rows by cause, with examples, in the report. Not thread-safe.
+// Counts skipped rows by cause in the report, with examples. Not thread-safe.
 class RowCounter {
  public:
   explicit RowCounter(const ReadContext& context) : context_(context) {}
 
   void BeginFile(std::string_view name) { file_ = name; }
   const std::string& file() const { return file_; }
-  // Counts a well-formed row that is not needed. REQUIRES: `cause` is a literal, because its address
-  // identifies it.
+  // Counts a valid row that is not used. REQUIRES: `cause` is a string literal, which is compared by address.
   void Skip(std::string_view cause, const CsvRow& row);
-  // Counts an invalid row. With options.strict returns the error that ends the reading.
+  // Counts an invalid row. With options.strict, returns an error, which ends the reading.
   absl::Status Bad(std::string_view cause, const CsvRow& row);
-  // Returns true if the row starts in the requested range; otherwise counts the row and returns false.
+  // Returns true if the row starts in the requested time range. Counts any other row as skipped.
   bool InRange(int64_t start_us, const CsvRow& row) {
     if (start_us >= from_us_ && start_us < to_us_) [[likely]]
       return true;
@@ -50,8 +48,8 @@ class RowCounter {
   const int64_t from_us_ = Micros(context_.options.from_s, INT64_MIN);
   const int64_t to_us_ = Micros(context_.options.to_s, INT64_MAX);
   std::string file_;
-  // The cause that was counted last. Some traces skip millions of rows for one cause; this cache saves a
-  // look-up for each row.
+  // Cause of the last skipped row. Some traces skip millions of rows for the same cause, for which this cache
+  // avoids a look-up.
   const char* last_cause_ = nullptr;
   uint64_t* last_count_ = nullptr;
 };
@@ -59,11 +57,11 @@ class RowCounter {
 inline constexpr std::string_view kBadNumber = "bad number";
 inline constexpr std::string_view kBadColumns = "wrong number of columns";
 
-// Latest valid time: later times (the year 17,000 in UNIX time) would overflow window numbers.
+// Latest valid time. Later times (the year 17,000 in Unix time) would overflow the numbers of windows.
 inline constexpr int64_t kLatestUs = 500'000'000'000 * kMicrosPerSecond;
 
-// Sets `out` to a parsed field times `factor`, or to nullopt if the field is empty. Returns false if the
-// field is bad, or too large for float.
+// Sets `out` to the parsed value times `factor`, or to nullopt if the field is empty. Returns false if the field
+// is invalid or too large for float.
 inline bool SetFloat(NumberKind kind, double value, double factor, std::optional<float>& out) {
   if (kind == NumberKind::kNumber && value * factor <= 1e30) [[likely]] {
     out = static_cast<float>(value * factor);
@@ -84,7 +82,7 @@ inline bool TakeFloat(RepeatedDecimal& known, const CsvRow& row, int i, double f
   return SetFloat(kind, value, factor, out);
 }
 
-// Returns true if the two names are equal. Most names have at most 16 bytes, for which memcmp is not called.
+// Returns true if the names are equal. Fast for names of at most 16 bytes, which most are.
 inline bool SameName(std::string_view a, std::string_view b) {
   const size_t n = a.size();
   if (n != b.size()) return false;
@@ -103,7 +101,7 @@ inline bool SameName(std::string_view a, std::string_view b) {
   return n == 0 || a[0] == b[0];
 }
 
-// Hash and equality for looking up names without creating a string.
+// Hash and equality for look-ups by std::string_view.
 struct NameHash {
   using is_transparent = void;
   size_t operator()(std::string_view s) const { return absl::Hash<std::string_view>()(s); }
@@ -113,9 +111,8 @@ struct NameEqual {
   bool operator()(std::string_view a, std::string_view b) const { return a == b; }
 };
 
-// Numbers names from 0 in the order of their first appearance. A look-up takes about 3 ns if the name follows
-// the same name as in the previous round (traces list their tasks in rounds), else 25 ns. Memory: 100 bytes
-// per name.
+// Assigns numbers to names, from 0 on in the order of their first appearance. A look-up costs about 3 ns if the
+// names repeat in the same order, as in most traces, else 25 ns. Memory: 100 bytes per name.
 class NameTable {
  public:
   uint32_t Number(std::string_view name) {
@@ -132,7 +129,7 @@ class NameTable {
  private:
   struct Entry {
     std::string name;
-    uint32_t next = UINT32_MAX;  // number of the name that followed this name last time
+    uint32_t next = UINT32_MAX;  // number of the name that last followed this name
   };
   uint32_t Look(std::string_view name);
 
@@ -141,33 +138,33 @@ class NameTable {
   absl::flat_hash_map<std::string, uint32_t, NameHash, NameEqual> numbers_;
 };
 
-// Computes the length of rows that have only a time. A row covers the time since the previous row of the same
-// task if that is at most 300 s, and else the same length as the previous row. The first row has the length
-// of the second, and the only row of a task has the length `alone_s`. Memory: about 40 bytes per task with
-// two or more rows.
+// Computes the length of rows that have only a time. A row covers the time since the previous row of the same task
+// if that is at most 300 s. Otherwise its length is the length of the previous row. A task's first row is as long
+// as its second row; a single row has the length `alone_s`. Memory: about 40 bytes per task with at least two
+// rows.
 class RowLengths {
  public:
   RowLengths(TraceSink& sink, int64_t alone_s) : sink_(sink), alone_us_(alone_s * kMicrosPerSecond) {}
 
-  // Sets row.end and passes the row to the sink, at once or with the next row of its series (a dense number
-  // of the row's job and task). If the rows of a series are regularly more than a window apart (twice the
-  // same gap, at most an hour), a row is passed to the sink once per window.
+  // Sets row.end and passes the row to the sink, now or with the next row of the series. `series` is a dense
+  // number of the row's job and task. If rows regularly have a gap between one window and an hour (the same gap
+  // twice), the row is passed once per window of the gap.
   void Take(uint32_t series, UsageRow& row);
-  // Passes the held rows to the sink. Call it after the last row.
+  // Passes the remaining rows to the sink. Call after the last row.
   void Finish();
   // Returns the number of rows that were passed to the sink more than once.
   uint64_t spread() const { return spread_; }
-  // Returns the number of rows with the same gap of more than an hour: each covers only one window.
+  // Returns the number of rows with a regular gap of more than an hour, which count in one window only.
   uint64_t sparse() const { return sparse_; }
 
  private:
   struct Series {
     int64_t last_us = 0;
-    int64_t length_us = 0;  // 0: not known yet
-    int64_t gap_us = 0;     // last gap, if longer than a window
+    int64_t length_us = 0;  // 0: unknown
+    int64_t gap_us = 0;     // last gap if longer than a window, else 0
     uint32_t held = UINT32_MAX;
     bool seen = false;
-    bool fine = false;  // true if a gap of a window or less occurred, so longer gaps are holes
+    bool fine = false;  // true after a gap of at most a window, so that longer gaps are holes
   };
   void Release(Series& series);
   void HandOut(UsageRow& row, int64_t length_us);
@@ -177,7 +174,7 @@ class RowLengths {
   const int64_t alone_us_;
   std::vector<Series> series_;
   std::vector<UsageRow> held_;
-  std::vector<uint32_t> free_;  // slots of held_
+  std::vector<uint32_t> free_;  // free slots of held_
 };
 
 }  // namespace taut::tools

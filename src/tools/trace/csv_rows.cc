@@ -9,11 +9,11 @@
 namespace taut::tools {
 namespace {
 
-// Room after the arrays: positions are written eight at a time, whatever their number.
+// Free elements at the end of the arrays, because positions are written eight at a time.
 constexpr size_t kSlack = 64;
 
 #ifdef __AVX2__
-// Returns one bit for each of the 64 bytes in `a` and `b`, set if it equals `byte`.
+// Returns one bit per byte of `a` and `b`: 1 if the byte equals `byte`.
 inline uint64_t Equal(__m256i a, __m256i b, __m256i byte) {
   return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, byte))) |
          static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, byte)))) << 32;
@@ -55,7 +55,7 @@ size_t CsvIndex::Build(std::string_view piece) {
     const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(piece.data() + base + 32));
     uint64_t newlines = Equal(a, b, newline);
     uint64_t cuts = Equal(a, b, separator) | newlines;
-    // The bytes after the piece are readable, but belong to no row of the piece.
+    // Ignore matches in the readable bytes after the piece, which belong to no row.
     if (const size_t left = piece.size() - base; left < 64) {
       cuts &= (uint64_t{1} << left) - 1;
       newlines &= cuts;
@@ -64,8 +64,8 @@ size_t CsvIndex::Build(std::string_view piece) {
       const uint64_t before = cuts & ((newlines & -newlines) - 1);
       lasts[num_lines++] = num_ends + static_cast<uint32_t>(std::popcount(before));
     }
-    // Writing eight positions without a test is cheaper than a branch for each. Surplus positions are
-    // overwritten by the next write.
+    // Writing eight positions at a time is cheaper than a branch per position. The next write overwrites surplus
+    // positions.
     const auto count = static_cast<uint32_t>(std::popcount(cuts));
     for (uint32_t done = 0; done < count; done += 8) {
       for (uint32_t i = 0; i < 8; ++i) {

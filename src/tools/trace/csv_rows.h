@@ -1,5 +1,5 @@
-// Splits CSV text into rows and fields. All separators of a piece are found first, many bytes at a time; then
-// the rows are visited.
+// Splits CSV text into rows and fields: first finds all separators of a piece, many bytes at a time, then visits
+// the rows.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,10 @@
 
 namespace taut::tools {
 
-// One line as fields: a view of the block and the index, valid during the call. A '\r' before the newline is
-// not part of the line.
+// One line as fields, without a '\r' at its end. Views of the text and the index; valid during the call.
 class CsvRow {
  public:
-  // `ends` contains the end of each field, relative to `text`; ends[-1] is the byte before the line
+  // `ends` contains the end of each field, relative to `text`. ends[-1] is the position before the line
   // (UINT32_MAX: none).
   CsvRow(const char* text, const uint32_t* ends, int size, uint64_t line)
       : text_(text), ends_(ends), size_(size), line_(line) {}
@@ -25,7 +24,7 @@ class CsvRow {
   const char* begin(int i) const { return text_ + static_cast<uint32_t>(ends_[i - 1] + 1); }
   const char* end(int i) const { return text_ + ends_[i]; }
   std::string_view operator[](int i) const { return {begin(i), static_cast<size_t>(end(i) - begin(i))}; }
-  uint64_t line() const { return line_; }  // number in the file, from 1
+  uint64_t line() const { return line_; }  // number of the line in the file, from 1
   std::string_view text() const { return {begin(0), static_cast<size_t>(end(size_ - 1) - begin(0))}; }
 
  private:
@@ -35,15 +34,15 @@ class CsvRow {
   uint64_t line_;
 };
 
-// Index of one piece of text: about 260 KiB, small enough for the second-level cache. Not thread-safe.
+// Separators of one piece of text: about 260 KiB, which fits into the second-level cache. Not thread-safe.
 class CsvIndex {
  public:
-  // With `quotes`, separators between double quotes are ignored. Newlines always end a line.
+  // With `quotes`, separators within double quotes do not count. A newline always ends a line.
   explicit CsvIndex(char separator, bool quotes = false);
 
-  // Calls take(const CsvRow&) -> absl::Status for every line that is not empty, until a call returns an error,
-  // which is returned. `first_line` is the number of the first line. REQUIRES: `lines` ends in '\n' and has 64
-  // readable bytes after its end.
+  // Calls take(const CsvRow&) -> absl::Status for each non-empty line. Stops at the first error and returns it.
+  // `first_line` is the number of the first line. REQUIRES: `lines` ends with '\n', and 64 bytes after its end are
+  // readable.
   template <typename Take>
   absl::Status ForEachRow(std::string_view lines, uint64_t first_line, Take&& take) {
     uint64_t line = first_line;
@@ -74,17 +73,17 @@ class CsvIndex {
         if (!s.ok()) [[unlikely]]
           return s;
       }
-      // Restore the end, because the next row begins after the newline, not after the '\r'.
+      // Restore the end: the next row begins after the newline, not after the '\r'.
       ends[last] = newline;
       at = last + 1;
     }
     return absl::OkStatus();
   }
 
-  // Returns whole lines from the front of `lines`: about kPieceBytes, or one line that is longer than that.
+  // Returns whole lines from the start of `lines`: about kPieceBytes, or a single longer line.
   static std::string_view NextPiece(std::string_view lines);
-  // Fills ends_, from its second entry on, with the positions of all separators and newlines. Fills lasts_
-  // with the indices of the newlines in ends_. Returns the number of lines.
+  // Writes the positions of all separators and newlines to ends_, from its second element on, and the indices of
+  // newlines in ends_ to lasts_. Returns the number of lines.
   size_t Build(std::string_view piece);
   size_t BuildPlain(std::string_view piece);
   void Reserve(size_t bytes);

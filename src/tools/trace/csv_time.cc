@@ -11,8 +11,7 @@
 namespace taut::tools {
 namespace {
 
-// Parses exactly `count` digits at the front of `s` and removes them. Returns false if `s` does not begin
-// with them.
+// Parses `count` digits at the start of `s` and removes them. Returns false if `s` starts with fewer digits.
 bool TakeDigits(std::string_view& s, size_t count, int& out) {
   if (s.size() < count) return false;
   out = 0;
@@ -29,7 +28,7 @@ bool TakeChar(std::string_view& s, std::string_view any_of) {
   return true;
 }
 
-// Parses "+02:00", "+0200" or "+02" to minutes.
+// Parses an offset such as "+02:00", "+0200" or "+02" to minutes.
 bool TakeOffset(std::string_view& s, int& minutes) {
   const bool west = s.starts_with('-');
   int h = 0, m = 0;
@@ -40,8 +39,8 @@ bool TakeOffset(std::string_view& s, int& minutes) {
   return true;
 }
 
-// Parses 2013-07-01T00:00:04[.5](Z|+02:00). A blank may replace the T. UTC, a shorter offset or nothing may
-// replace the Z.
+// Parses a time such as 2013-07-01T00:00:04[.5](Z|+02:00). A blank may replace the T; " UTC", an offset of another
+// length, or nothing may replace the Z.
 bool ParseDateAndTime(std::string_view s, int64_t& us) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   const bool shaped = TakeDigits(s, 4, year) && TakeChar(s, "-") && TakeDigits(s, 2, month) &&
@@ -72,7 +71,7 @@ bool ParseDateAndTime(std::string_view s, int64_t& us) {
   return true;
 }
 
-// Parses a time. Numbers are in units of 1/`per_second` s.
+// Parses a time. A number counts units of 1/`per_second` s.
 bool ParseTimeIn(const CsvRow& row, int i, int64_t per_second, int64_t& us) {
   int64_t number = 0;
   if (ParseInteger(row.begin(i), row.end(i), number) == NumberKind::kNumber) [[likely]] {
@@ -102,7 +101,7 @@ void CsvClock::TakeUnit(double first) {
     int64_t per_second;
     std::string_view name;
   };
-  // 1e11 s is in the year 5138, and 1e11 ms in 1973, so no plausible time is ambiguous.
+  // 1e11 is in the year 5138 as seconds, and in 1973 as milliseconds, so plausible times are unambiguous.
   constexpr Unit kUnits[] = {
       {1e17, 1'000'000'000, "nanoseconds"}, {1e14, 1'000'000, "microseconds"}, {1e11, 1000, "milliseconds"}};
   per_second_ = 1;

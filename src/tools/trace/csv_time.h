@@ -8,25 +8,24 @@
 
 namespace taut::tools {
 
-// Parses a time to microseconds: seconds, whole or not, or a date and a time of day. A date has the format of
-// RFC 3339 or of SQL ("2023-11-14 22:10:00", with or without " UTC" or an offset; UTC without one). Returns
-// false for other text, and for times beyond kLatestUs.
+// Parses seconds (with or without fraction), or a date with a time of day, to microseconds. Dates have the format
+// of RFC 3339 or of SQL ("2023-11-14 22:10:00", optionally with " UTC" or an offset; default UTC). Returns false
+// for other text and for times after kLatestUs.
 bool ParseCsvTime(const CsvRow& row, int i, int64_t& us);
 
-// Parses the times of one file. The first number in the file decides the unit of all numbers in the file. The
-// unit is milliseconds, microseconds or nanoseconds if the first number is then a time between 1973 and 5138,
-// else seconds.
+// Parses the times of one file. The first number determines the unit of all numbers in the file: milliseconds,
+// microseconds or nanoseconds if the number is then a time between 1973 and 5138, else seconds.
 class CsvClock {
  public:
-  // Parses a time as ParseCsvTime does.
+  // Parses a time in the formats of ParseCsvTime().
   bool Parse(const CsvRow& row, int i, int64_t& us);
-  // Returns "milliseconds", "microseconds" or "nanoseconds"; "" for seconds, and before the first number.
+  // Returns "milliseconds", "microseconds" or "nanoseconds"; "" for seconds and before the first number.
   std::string_view unit() const { return per_second_ > 1 ? unit_ : std::string_view(); }
 
  private:
   void TakeUnit(double first);
 
-  int64_t per_second_ = 0;  // units per second of the numbers in this file; 0: not known yet
+  int64_t per_second_ = 0;  // units per second of numbers in this file; 0: unknown
   std::string_view unit_;
 };
 

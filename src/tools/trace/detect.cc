@@ -16,16 +16,16 @@ using Fields = std::vector<std::string_view>;
 bool IsNumber(std::string_view s) {
   return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos;
 }
-// Returns true if `s` has the form "<letter>_<digits>".
+// Returns true if `s` consists of `letter`, '_' and digits.
 bool IsTagged(std::string_view s, char letter) {
   return s.size() > 2 && s[0] == letter && s[1] == '_' && IsNumber(s.substr(2));
 }
-// Returns true if the path is a file of the table, or lies in a folder with the table's name.
+// Returns true if the file, or a folder in its path, has the table's name.
 bool Named(std::string_view path, std::string_view table) {
   const size_t at = path.rfind(table);
   return at != std::string_view::npos && (at == 0 || path[at - 1] == '/' || path[at - 1] == ':');
 }
-// Returns true if the line names columns of the plain CSV form.
+// Returns true if the line is a header of the plain CSV format.
 bool IsGenericHeader(std::string_view line) {
   const std::vector<std::string> names = ColumnNames(line);
   const auto has = [&names](std::string_view name) {
@@ -56,7 +56,7 @@ std::optional<int> Google2011TableOf(std::string_view name, const Fields& f, boo
     if (Named(name, k.name) && name.find(".json") == std::string_view::npos && fits(k)) return k.table;
   }
   if (empty) return std::nullopt;
-  // If the file's name does not decide, accept only tables with a job in the third column.
+  // Without a matching file name, accept only tables whose third and fourth columns are numbers, like IDs of jobs.
   for (const Known& k : known) {
     if (k.columns >= 8 && k.table != kUnusedTable && fits(k) && IsNumber(f[2]) && IsNumber(f[3]))
       return k.table;
@@ -68,7 +68,7 @@ std::optional<int> AlibabaTableOf(std::string_view name, const Fields& f, bool e
   struct Known {
     std::string_view name;
     size_t columns;
-    char first, second;  // tags of the first two columns; 0: any
+    char first, second;  // letters before '_' in the first two columns; 0: any text
     int table;
   };
   const std::array<Known, 6> known = {{
@@ -91,7 +91,7 @@ std::optional<int> AlibabaTableOf(std::string_view name, const Fields& f, bool e
   return std::nullopt;
 }
 
-// "timestamp,vm id,min cpu,max cpu,avg cpu", with or without the blanks.
+// "timestamp,vm id,min cpu,max cpu,avg cpu", or the names without blanks.
 bool IsAzureReadingsHeader(const Fields& f) {
   const std::string vm = f.size() == 5 ? ColumnName(f[1]) : std::string();
   return !vm.empty() && ColumnName(f[0]) == "timestamp" && (vm == "vm id" || vm == "vmid" || vm == "vm_id");
@@ -111,8 +111,7 @@ std::optional<int> AzureTableOf(std::string_view name, const Fields& f, bool emp
     }
   }
   if (IsAzureReadingsHeader(f)) return static_cast<int>(AzureTable::kReadings);
-  // An encrypted VM number has 64 characters or more. Shorter VM numbers are accepted if the file's name
-  // fits.
+  // Hashed VM IDs have at least 40 characters. Shorter IDs are accepted if the file's name matches.
   if (f.size() == 5 && (IsNumber(f[0]) || f[0] == "timestamp") &&
       (f[1].size() >= 40 || Named(name, "vm_cpu_readings"))) {
     return static_cast<int>(AzureTable::kReadings);
@@ -153,14 +152,14 @@ std::optional<int> TableOf(TraceFormat format, std::string_view name, std::strin
 
 std::optional<FileKind> DetectFile(std::string_view name, std::string_view head, TraceFormat wanted) {
   const std::string_view line = FirstContentLine(head);
-  // Try formats with a header first, because no other format can look like them.
+  // Try formats with a header first, because headers are unambiguous.
   for (const TraceFormat format :
        {TraceFormat::kBitbrains, TraceFormat::kBitbrainsCompact, TraceFormat::kCsv, TraceFormat::kGoogle2019,
         TraceFormat::kAlibaba2018, TraceFormat::kAzureVm, TraceFormat::kGoogle2011}) {
     if (wanted != TraceFormat::kAuto && wanted != format) continue;
     if (const auto table = TableOf(format, name, line)) return FileKind{format, *table};
   }
-  // If the user requested the format by name, accept shorter VM numbers.
+  // If the user named the format, accept shorter VM IDs.
   if (wanted == TraceFormat::kAzureVm) {
     const Fields fields = Split(line, ',');
     if (fields.size() == 5 && IsNumber(fields[0]))

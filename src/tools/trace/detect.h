@@ -1,4 +1,4 @@
-// Detects the format of a file, and the table of this format, from the file's name and first lines.
+// Detects the format and the table of a file from its name and first lines.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,7 @@
 
 namespace taut::tools {
 
-// Tables of each format, in the order in which they are read. kUnusedTable: a recognised table that is not
-// read.
+// Tables of each format, in the order in which they are read. kUnusedTable marks a known table that is not read.
 inline constexpr int kUnusedTable = 1000;
 enum class Google2011Table : int { kJobEvents, kTaskEvents, kMachineEvents, kTaskUsage };
 enum class AlibabaTable : int { kMachineMeta, kContainerMeta, kContainerUsage, kMachineUsage, kBatchTask };
@@ -20,16 +19,15 @@ struct FileKind {
   int table = 0;
 };
 
-// Returns the format and table of a file; nullopt if no format fits. `head` is the beginning of the file.
-// With a format other than kAuto only this format is considered; if the format has only one table, any
-// content is accepted.
+// Returns the format and the table of a file; nullopt if no format matches. `head` is the start of the file.
+// Unless `wanted` is kAuto, considers only the format `wanted`, and accepts any content if this format has only
+// one table.
 std::optional<FileKind> DetectFile(std::string_view name, std::string_view head, TraceFormat wanted);
 
-// Returns true if the table is about usage or about jobs with usage. With `with_machines`, also returns true
-// for a table of machines.
+// Returns true if the table contains usage or describes jobs with usage. With `with_machines`, also returns true
+// for tables of machines.
 bool IsForUsage(const FileKind& kind, bool with_machines);
-// Returns true if ReadRecordedCell reads the table, because it contains machines, jobs or tasks as a
-// scheduler sees them.
+// Returns true if ReadRecordedCell() reads the table, which contains machines, or events of jobs or tasks.
 bool IsForCells(const FileKind& kind);
 
 }  // namespace taut::tools

@@ -18,7 +18,7 @@ namespace taut::tools {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<brain::TraceEvent> && sizeof(brain::TraceEvent) == 40);
-constexpr size_t kMergeBuffer = 16 * 1024;  // events of each run that are in memory while merging
+constexpr size_t kMergeBuffer = 16 * 1024;  // events per run in memory during the merge
 
 bool Before(const brain::TraceEvent& a, const brain::TraceEvent& b) {
   return std::tie(a.time_us, a.place, a.kind) < std::tie(b.time_us, b.place, b.kind);
@@ -34,7 +34,7 @@ absl::Status EventFileError(std::string_view doing, std::string_view directory, 
 
 }  // namespace
 
-// Position in a run that is being read back from its front.
+// Read position in a sorted run of the temporary file.
 struct EventSorter::Cursor {
   Run rest;
   std::vector<brain::TraceEvent> buffer;
@@ -100,7 +100,7 @@ absl::Status EventSorter::ForEach(absl::FunctionRef<void(const brain::TraceEvent
   const auto later = [&](size_t a, size_t b) {
     return Before(cursors[b].buffer[cursors[b].at], cursors[a].buffer[cursors[a].at]);
   };
-  // Returns true if the cursor has a next event.
+  // Reads more events if necessary. Returns true if the cursor has a next event.
   const auto fill = [&](Cursor& c) -> absl::StatusOr<bool> {
     if (c.at < c.buffer.size()) return true;
     const auto n = static_cast<size_t>(std::min<uint64_t>(c.rest.count, kMergeBuffer));

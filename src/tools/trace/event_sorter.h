@@ -1,4 +1,4 @@
-// Sorts events by time, for files in which events have any order, such as the shards of a trace.
+// Sorts events by time, for input in any order, such as the shards of a trace.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace taut::tools {
 
-// Keeps up to `in_memory` events (40 bytes each). Additional events are sorted, written to an unlinked
-// temporary file, and merged later. Not thread-safe.
+// Keeps up to `in_memory` events of 40 bytes in memory. Writes more events as sorted runs to an unlinked temporary
+// file, and merges the runs later. Not thread-safe.
 class EventSorter {
  public:
   explicit EventSorter(size_t in_memory = size_t{4} << 20, std::string directory = "/tmp");
@@ -20,17 +20,16 @@ class EventSorter {
   EventSorter(const EventSorter&) = delete;
   EventSorter& operator=(const EventSorter&) = delete;
 
-  // Adds an event. A write error is reported by ForEach.
+  // Adds an event. ForEach() returns the error of a failed write.
   void Add(const brain::TraceEvent& event);
-  // Calls `take` for all events by time, then place, then kind. Call once, after the last Add. If the
-  // temporary file could not be written or read, returns ResourceExhausted or Unavailable, with the
-  // directory.
+  // Calls `take` for all events, ordered by time, place and kind. Call once, after the last Add(). Returns
+  // ResourceExhausted or Unavailable, with the directory, if the temporary file could not be written or read.
   absl::Status ForEach(absl::FunctionRef<void(const brain::TraceEvent&)> take);
   uint64_t size() const { return size_; }
 
  private:
   struct Run {
-    uint64_t first = 0, count = 0;  // position and number of events in the file
+    uint64_t first = 0, count = 0;  // position in the file, and number of events
   };
   struct Cursor;
   absl::Status Spill();

@@ -1,5 +1,5 @@
-// Interface between ReadTrace, which opens files and splits them into lines, and the formats, which interpret
-// the lines.
+// Interface between ReadTrace(), which opens files and splits them into lines, and the formats, which parse the
+// lines.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace taut::tools {
 
-// Reads the files of one trace, one after the other, on one thread.
+// Reads the files of one trace one after the other, on one thread.
 class FormatReader {
  public:
   virtual ~FormatReader() = default;
-  // Begins a file. `table` is the result of the format's own detection (detect.h). Files arrive in ascending
-  // order of table, so that facts about jobs are known before their usage.
+  // Begins a file. `table` is the result of DetectFile(). Files are passed in ascending order of `table`, so that
+  // jobs are described before their usage.
   virtual absl::Status BeginFile(std::string_view name, int table) = 0;
   // Reads the next lines of the file (kind kLines). An error ends the reading.
   virtual absl::Status ReadLines(const LineBlock& block) = 0;
-  // Passes the held rows to the sink, and adds warnings. Called after the last file.
+  // Passes the remaining rows to the sink, and adds warnings. Called after the last file.
   virtual absl::Status Finish() = 0;
 };
 
-// References that every reader needs. The referenced objects must outlive the reader.
+// Objects that every reader uses, and that must outlive the reader.
 struct ReadContext {
   const TraceOptions& options;
   TraceSink& sink;

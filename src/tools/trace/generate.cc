@@ -1,4 +1,4 @@
-// The model behind a generated cell.
+// Model of the usage in a synthetic cell.
 #include "tools/trace/generate.h"
 
 #include <algorithm>
@@ -25,26 +25,26 @@ double BoundedPareto(Rng& rng, double low, double high, double alpha) {
 
 double LogNormal(Rng& rng, double median, double sigma) { return median * std::exp(sigma * rng.Normal()); }
 
-// Properties that are equal for all runs of one program.
+// Properties that all runs of one program share.
 struct Program {
   Habit habit = Habit::kServing;
   std::string logical_name;
   Sensitivity sensitivity = Sensitivity::kUnknown;
   int priority = 0;
   uint32_t tasks = 1;
-  double cpu = 0;     // cores of a task at load 1
-  double memory = 0;  // bytes of a task, warm, at load 1
+  double cpu = 0;     // cores of a task at a load of 1
+  double memory = 0;  // bytes of a warm task at a load of 1
   double burst = 0;
   double daily = 0, peak_hour = 0, weekend = 1;
   double growth_per_day = 0;
   double job_noise = 0, task_noise = 0;
   double spikes_per_day = 0;
   double deploy_every_days = 0;
-  double leak_per_day = 0;  // share of `memory`
+  double leak_per_day = 0;  // as a share of `memory`
   double warm_up_hours = 0;
-  double memory_follows = 0;  // share of memory that is proportional to the load
+  double memory_follows = 0;  // share of the memory that is proportional to the load
   int cron_hour = 0, cron_every_hours = 24, cron_windows = 0;
-  int runs = 1;  // number of the program's jobs, one after another
+  int runs = 1;  // number of jobs of the program, one after the other
   bool short_of_memory = false;
   bool in_alloc = false;
 };
@@ -75,7 +75,7 @@ Program DrawProgram(Rng& rng, int number, int max_tasks) {
   Program p;
   p.logical_name = fmt::format("program-{:05}", number);
   DrawKind(rng, p);
-  const double cores = BoundedPareto(rng, 0.04, 400, 0.7);  // cores of the whole job
+  const double cores = BoundedPareto(rng, 0.04, 400, 0.7);  // for all tasks of the job together
   const double wanted = LogNormal(rng, std::sqrt(cores / 0.25), 0.5);
   p.tasks = static_cast<uint32_t>(std::clamp(std::ceil(wanted), 1.0, static_cast<double>(max_tasks)));
   p.cpu = std::clamp(cores / p.tasks, 0.005, 16.0);
@@ -102,7 +102,7 @@ Program DrawProgram(Rng& rng, int number, int max_tasks) {
   return p;
 }
 
-// The lifetime of one job: [start, end) in seconds.
+// Lifetime of a job: [start_s, end_s).
 struct Life {
   int64_t start_s = 0, end_s = 0;
 };
@@ -111,7 +111,8 @@ Life DrawLife(Rng& rng, const Program& p, int run, const GenerateOptions& option
   const int64_t begin = options.start_s, length = options.days * kDaySeconds;
   Life life{begin, begin + length};
   if (p.habit == Habit::kOnce) {
-    // Runs follow each other with pauses; each begins at random in the first half of its share of the period.
+    // Runs follow each other with pauses. Each run starts at a random time in the first half of its part of the
+    // period.
     const int64_t every = std::max<int64_t>(length / p.runs, 2 * kWindowSeconds);
     life.start_s = begin + run * every + static_cast<int64_t>(rng.Below(static_cast<uint64_t>(every / 2)));
     const double hours = std::clamp(LogNormal(rng, 5, 1.2), 0.3, static_cast<double>(every) / 2 / 3600);
@@ -127,7 +128,7 @@ Life DrawLife(Rng& rng, const Program& p, int run, const GenerateOptions& option
   return life;
 }
 
-// Simulates a job window by window.
+// Simulates one job, window by window.
 class JobModel {
  public:
   JobModel(const Program& program, const Life& life, const GenerateOptions& options, Rng rng)
@@ -137,8 +138,8 @@ class JobModel {
 
  private:
   struct Task {
-    double weight = 1;  // the task's share of the load: tasks do not share it evenly
-    double noise = 0;   // autoregressive noise of log CPU
+    double weight = 1;  // share of the load, which differs between tasks
+    double noise = 0;   // autoregressive noise of the logarithm of CPU
     double memory_noise = 0;
   };
 
@@ -153,7 +154,7 @@ class JobModel {
   const GenerateOptions& options_;
   Rng rng_;
   std::vector<Task> tasks_;
-  // State of the job.
+  // State of the job in the current window.
   double noise_ = 0, level_ = 1, memory_level_ = 1;
   double spike_ = 1, memory_spike_ = 1;
   int spike_left_ = 0;
@@ -172,7 +173,7 @@ bool JobModel::Runs(WindowId window) const {
 double JobModel::Season(WindowId window) const {
   const int64_t since = window.start_s() - options_.start_s;
   const double hour = static_cast<double>(since % kDaySeconds) / 3600.0;
-  const int64_t weekday = (since / kDaySeconds + 2) % 7;  // 0 is a Monday
+  const int64_t weekday = (since / kDaySeconds + 2) % 7;  // 0 is Monday
   const double day = std::cos(2 * std::numbers::pi * (hour - p_.peak_hour) / 24);
   const double grown = 1 + p_.growth_per_day * static_cast<double>(since) / kDaySeconds;
   return std::exp(p_.daily * day - p_.daily * p_.daily / 4) * (weekday >= 5 ? p_.weekend : 1.0) * grown;
@@ -187,7 +188,7 @@ void JobModel::Deploy() {
 void JobModel::Step(WindowId window) {
   noise_ = 0.97 * noise_ + p_.job_noise * std::sqrt(1 - 0.97 * 0.97) * rng_.Normal();
   if (rng_.Uniform() * p_.deploy_every_days * kWindowsPerDay < 1) Deploy();
-  // A leaking program is restarted when its memory has grown by half.
+  // A leaking program restarts when its memory has grown by half.
   const double days_up = static_cast<double>(windows_up_) / kWindowsPerDay;
   if (p_.leak_per_day * days_up > 0.5) windows_up_ = 0;
   if (spike_left_ > 0 && --spike_left_ == 0) spike_ = memory_spike_ = 1;
@@ -203,7 +204,7 @@ void JobModel::Emit(WindowId window, GeneratedJob& out) {
   const int64_t start = std::max(window.start_s(), life_.start_s);
   const int64_t end = std::min(window.next().start_s(), life_.end_s);
   const double hours_up = static_cast<double>(windows_up_) / kWindowsPerHour;
-  // Memory warms up: caches fill, code is compiled, connections are opened.
+  // Memory grows after a start: caches fill, code is compiled, connections are opened.
   const double warm = 1 - 0.55 * std::exp(-hours_up / p_.warm_up_hours);
   const double starting = windows_up_ < 2 ? 1.8 - 0.5 * windows_up_ : 1.0;
   const double leaked = p_.leak_per_day * hours_up / 24;
@@ -232,7 +233,7 @@ void JobModel::Emit(WindowId window, GeneratedJob& out) {
 void JobModel::Run(GeneratedJob& out) {
   tasks_.resize(p_.tasks);
   for (Task& task : tasks_) task.weight = std::exp(0.08 * rng_.Normal());
-  // A job that started before the period is warm.
+  // A job that started before the period has been running for some days.
   if (life_.start_s == options_.start_s) windows_up_ = static_cast<int>(rng_.Below(7 * kWindowsPerDay));
   for (WindowId w = WindowId::Of(Timestamp::FromSeconds(life_.start_s)); w.start_s() < life_.end_s;
        w = w.next()) {
@@ -246,7 +247,7 @@ void JobModel::Run(GeneratedJob& out) {
   }
 }
 
-// Returns the quantile: the value below which `share` of the rows lie.
+// Returns the quantile `share` of a column of the rows.
 double Percentile(const std::vector<GeneratedJob::Row>& rows, float GeneratedJob::Row::*figure,
                   double share) {
   std::vector<float> values;
@@ -258,8 +259,8 @@ double Percentile(const std::vector<GeneratedJob::Row>& rows, float GeneratedJob
   return values[at];
 }
 
-// Rounds up to the next round figure, because owners request round figures. Two digits change the value by at
-// most 5 %, and the drawn slack leaves room for that.
+// Rounds up to a round number, as owners do. Two digits change the value by at most 5 %, for which the drawn slack
+// has room.
 double RoundUp(double value, double unit) {
   double step = unit;
   while (step * 50 < value) step *= 2;
@@ -319,7 +320,7 @@ absl::Status GenerateJobs(const GenerateOptions& options,
       job.burst = static_cast<float>(program.burst);
       job.in_alloc = program.in_alloc;
       JobModel(program, life, options, rng.Fork(1)).Run(job);
-      if (job.rows.empty()) continue;  // a cron job that never runs within the period
+      if (job.rows.empty()) continue;  // a cron job without a run in the period
       AskForLimits(rng, program, life, job);
       ++next_job;
       if (absl::Status s = take(job); !s.ok()) return s;
@@ -352,8 +353,8 @@ absl::Status GenerateCell(const GenerateOptions& options, TraceSink& sink) {
 }
 
 void GeneratedPercentiles(double mean, double burst, std::span<float, 20> out) {
-  // Quantiles of the normal distribution at kGeneratedFractions. The first and last represent the extremes of
-  // 300 samples.
+  // Quantiles of the normal distribution at kGeneratedFractions. The first and the last are the extremes of 300
+  // samples.
   static constexpr std::array<double, 20> kNormal = {
       -2.9,   -1.2816, -0.8416, -0.5244, -0.2533, 0,      0.2533, .5244,  .8416,  1.2816,
       1.3408, 1.4051,  1.4758,  1.5548,  1.6449,  1.7507, 1.8808, 2.0537, 2.3263, 2.9};

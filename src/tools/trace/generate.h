@@ -1,11 +1,10 @@
-// Generates a cell: seeded jobs whose usage has the features of real jobs, for demonstrations, benchmarks and
-// tests.
+// Generates a synthetic cell from a seed. Its usage resembles real jobs, for demonstrations, benchmarks and tests.
 //
-// The features (docs/reference/traces.md gives reasons): heavy-tailed job sizes, daily and weekly seasons,
-// slow noise per job and per task, spikes, deploys that shift usage, memory that warms up or leaks, cron
-// bursts. Programs run repeatedly under one logical name, and jobs begin or end inside the period. Owners'
-// limits leave 46 to 60 % above the p95 of the job's usage, and a few owners requested too little memory.
-// Usage is never cut at a limit.
+// The model (reasons in docs/reference/traces.md) includes heavy-tailed job sizes, daily and weekly seasons, slow
+// noise per job and task, spikes, and deploys that shift usage. Memory grows after a start or leaks, and cron jobs
+// have bursts. Programs run repeatedly under one logical name, and jobs start or end within the period. Owners'
+// limits are 46 to 60 % above the p95 of the job's usage, but a few owners requested too little memory. Usage is
+// never capped at a limit.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +22,16 @@ struct GenerateOptions {
   int jobs = 200;
   int days = 28;
   uint64_t seed = 1;
-  int64_t start_s = 0;  // a multiple of 300; treated as midnight before a Wednesday
-  int max_tasks = 40;   // most tasks of a job
+  int64_t start_s = 0;  // multiple of 300; midnight before a Wednesday in the model
+  int max_tasks = 40;   // maximum number of tasks of a job
 };
 
 struct GeneratedJob {
   struct Row {
-    int64_t start_s = 0, end_s = 0;  // inside one window
+    int64_t start_s = 0, end_s = 0;  // within one window
     uint32_t task = 0;
-    float cpu_mean = 0, cpu_peak = 0;        // cores
-    float memory_mean = 0, memory_peak = 0;  // bytes
+    float cpu_mean = 0, cpu_peak = 0;        // in cores
+    float memory_mean = 0, memory_peak = 0;  // in bytes
   };
   struct LimitChange {
     int64_t from_s = 0;
@@ -41,41 +40,40 @@ struct GeneratedJob {
   JobId id;
   JobInfo info;
   uint32_t tasks = 1;
-  float burst = 0;        // variation of CPU within a window: sigma of the logarithm of the 1 s samples
-  bool in_alloc = false;  // true if the job's tasks run inside the instances of an alloc set
+  float burst = 0;                  // sigma of the logarithm of the 1 s CPU samples within a window
+  bool in_alloc = false;            // true: tasks run inside the instances of an alloc set
   std::vector<LimitChange> limits;  // ascending; the first limit is in force from the first row on
-  std::vector<Row> rows;            // rows ordered by time, then task
+  std::vector<Row> rows;            // ordered by time and task
 };
 
-// Returns InvalidArgument for counts below 1, and for a start that is not a multiple of 300.
+// Returns InvalidArgument for counts below 1, and if start_s is not a multiple of 300.
 absl::Status Check(const GenerateOptions& options);
 
-// Calls `take` for each job, ascending; the same options produce the same bytes. Memory: one job at a time.
-// Stops at the first error and returns it. About 5 million rows/s.
+// Calls `take` for each job, ascending. Stops at the first error and returns it. Equal options result in equal
+// jobs. Memory: one job. About 5 million rows/s.
 absl::Status GenerateJobs(const GenerateOptions& options,
                           const std::function<absl::Status(const GeneratedJob&)>& take);
 
-// Generates the cell as rows with mean, peak and limit, job after job.
+// Passes the rows of the cell to `sink`, job by job, with mean, peak and limit.
 absl::Status GenerateCell(const GenerateOptions& options, TraceSink& sink);
 
-// Fractions at which the percentiles of a row's 1 s CPU samples are generated.
+// Fractions of the percentiles of a row's 1 s CPU samples.
 inline constexpr float kGeneratedFractions[20] = {0,    .1F,  .2F,  .3F,  .4F,  .5F,  .6F,  .7F,  .8F,  .9F,
                                                   .91F, .92F, .93F, .94F, .95F, .96F, .97F, .98F, .99F, 1};
 // Computes the percentiles at kGeneratedFractions.
 void GeneratedPercentiles(double mean, double burst, std::span<float, 20> out);
 
-// Writes time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit (seconds; memory is the window's peak),
-// job after job; with gzip if `path` ends in .gz.
+// Writes a CSV with the columns time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit, job by job. Times are
+// in seconds, and memory is the window's peak. Compresses with gzip if `path` ends in .gz.
 absl::Status WriteGeneratedCsv(const GenerateOptions& options, const std::string& path);
 
-// Writes the tables of a Google v3 cell, except machine_attributes, as .json.gz shards. Creates `directory`
-// and writes the shards into it. Figures are normalised by the units of `units` and rounded to 10 binary
-// digits, as in Google's trace. Tasks inside alloc sets appear twice: as a task, and in the alloc instance. A
-// shard has `rows_per_shard` usage rows.
+// Writes the tables of a Google v3 cell, except machine_attributes, as .json.gz shards with `rows_per_shard` usage
+// rows each. Creates `directory`. Amounts are relative to `units` and rounded to 10 binary digits, as in Google's
+// trace. A task inside an alloc set appears twice: as a task, and in the alloc instance.
 absl::Status WriteGeneratedGoogle2019(const GenerateOptions& options, const TraceOptions& units,
                                       const std::string& directory, int rows_per_shard = 1'000'000);
 
-// Appends one instance_usage line of `row`, with the newline, to `out`.
+// Appends `row` as one line of instance_usage, with its newline, to `out`.
 void AppendGoogle2019Usage(const GeneratedJob& job, const GeneratedJob::Row& row, const TraceOptions& units,
                            bool as_alloc, std::string& out);
 

@@ -1,5 +1,4 @@
-// Tests of the generated cell: the same seed results in the same bytes, and jobs have the documented
-// features.
+// Tests of the synthetic cell: equal seeds result in equal bytes, and jobs have the documented features.
 #include "tools/trace/generate.h"
 
 #include <algorithm>
@@ -129,7 +128,7 @@ TEST(Generate, HasYoungJobsRerunsSeasonsAndAHeavyTail) {
                 ->second,
             5);
   std::sort(sizes.begin(), sizes.end());
-  double all = 0, top = 0;  // the largest 5 % of the jobs
+  double all = 0, top = 0;  // of all jobs, and of the largest 5 %
   for (size_t i = 0; i < sizes.size(); ++i) {
     all += sizes[i];
     if (i >= sizes.size() * 95 / 100) top += sizes[i];
@@ -155,7 +154,7 @@ TEST(Generate, RefusesWhatCannotBe) {
   EXPECT_EQ(Check({.start_s = 100}).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(WriteGeneratedCsv({.jobs = 1, .days = 1}, "/nonexistent/cell.csv").ok());
   EXPECT_FALSE(WriteGeneratedGoogle2019({.jobs = 1, .days = 1}, {}, "/nonexistent/a/b").ok());
-  // Close() returns the error of a full disk.
+  // A full disk is detected by Close(), which returns the error.
   EXPECT_EQ(WriteGeneratedCsv({.jobs = 1, .days = 1}, "/dev/full").code(),
             absl::StatusCode::kResourceExhausted);
 }

@@ -1,4 +1,4 @@
-// Writes a generated cell to files: plain CSV, and the tables of a Google v3 cell.
+// Writes a synthetic cell to files: plain CSV, or the tables of a Google v3 cell.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ int64_t MachineOf(const GeneratedJob& job, uint32_t task) {
 }
 int SchedulingClass(Sensitivity s) { return s == Sensitivity::kUnknown ? 0 : static_cast<int>(s) - 1; }
 
-// Rounds to at most ten binary digits, and not finer than 2^-20 of the largest machine.
+// Rounds to ten binary digits, but not finer than 2^-20 of the largest machine.
 double Round(double normalised) {
   if (!(normalised > 0)) return 0;
   int exponent = 0;
@@ -40,14 +40,14 @@ void Print(std::string& out, fmt::format_string<T...> format, T&&... args) {
   fmt::format_to(std::back_inserter(out), format, std::forward<T>(args)...);
 }
 
-// Returns the limit in force at `t`.
+// Returns the limit in force at time `t`.
 const GeneratedJob::LimitChange& LimitAt(const GeneratedJob& job, int64_t t) {
   size_t i = 0;
   while (i + 1 < job.limits.size() && job.limits[i + 1].from_s <= t) ++i;
   return job.limits[i];
 }
 
-// Writes a table in shards of a fixed number of lines.
+// Writes a table in shards with a fixed number of lines.
 class ShardWriter {
  public:
   ShardWriter(std::string directory, std::string table, int64_t lines_per_shard)
@@ -106,7 +106,7 @@ class GoogleCellWriter {
   std::string line_;
 };
 
-// Returns the time in the trace's format: 0 for a time before the period, MAXINT for a time after the period.
+// Returns a time in the trace's format: 0 before the period, MAXINT after the period.
 std::string GoogleCellWriter::TimeOf(int64_t s) const {
   if (s <= options_.start_s) return "0";
   if (s >= options_.start_s + options_.days * kDaySeconds) return std::string(kNever);
@@ -180,7 +180,7 @@ absl::Status GoogleCellWriter::AddMachines() {
     line_.clear();
     Print(line_, R"({{"time":"0","machine_id":"{}","type":"1","switch_id":"c3dpdGNo{}")", kFirstMachine + m,
           m / 40);
-    // Some machines have no capacity, as in the real cells.
+    // Omit the capacity of some machines, as in real cells.
     if (m % 20 != 0)
       Print(line_, R"(,"capacity":{{"cpus":{},"memory":{}}})", m % 3 == 0 ? 1.0 : 0.591796875, 0.5);
     Print(line_, R"(,"platform_id":"cGxhdGZvcm0=","missing_data_reason":"0"}})"
@@ -214,7 +214,7 @@ void AppendGoogle2019Usage(const GeneratedJob& job, const GeneratedJob::Row& row
         as_alloc ? 0 : AllocOf(job), !as_alloc && job.in_alloc ? int64_t{row.task} : -1, as_alloc ? 1 : 0);
   Print(out, R"("average_usage":{{"cpus":{},"memory":{}}},"maximum_usage":{{"cpus":{},"memory":{}}},)",
         cpu(row.cpu_mean), memory(row.memory_mean), cpu(row.cpu_peak), memory(row.memory_peak));
-  // Two of three rows of the real trace lack the kernel's limit.
+  // Omit the kernel's limit in two of three rows, as in the real trace.
   const bool knows_limit = (row.start_s / kWindowSeconds + row.task) % 3 == 0;
   Print(out, R"("random_sample_usage":{{"cpus":{}}},"assigned_memory":{},"page_cache_memory":{},)",
         cpu(row.cpu_mean * 0.9375), knows_limit ? memory(LimitAt(job, row.start_s).memory_bytes) : 0.0,

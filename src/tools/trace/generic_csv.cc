@@ -1,6 +1,6 @@
-// Reads the plain CSV format that any monitoring system can export: time,job,task,cpu_cores,memory_bytes and
-// limits, and optionally OOM kills, the row's duration, and the distribution of its CPU usage. Fields are
-// separated by commas, semicolons or tabs.
+// Reads the plain CSV format, to which any monitoring system can export: time,job,task,cpu_cores,memory_bytes and
+// limits. Optional columns are OOM kills, the duration of the row, and the distribution of its CPU usage. Fields
+// are separated by commas, semicolons or tabs.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, kNumColumns> kColumnNames = {
 constexpr int64_t kCsvAloneSeconds = 300;
 constexpr uint32_t kFirstNamedTask = uint32_t{1} << 31;
 constexpr uint32_t kDenseTasks = 256;
-constexpr int64_t kMostKills = 1'000'000;  // most kills in a row
+constexpr int64_t kMostKills = 1'000'000;  // maximum number of kills in a row
 constexpr std::string_view kBadKills = "oom_kills is not a whole number from 0 to 1000000";
 constexpr double kMostCores = 1e9;
 constexpr std::string_view kBadDuration = "duration is not a number of seconds above 0 and up to 300";
@@ -73,8 +73,7 @@ class GenericCsvReader final : public FormatReader {
       context_.report.warnings.push_back(
           fmt::format("{} limits are 0, negative or above 1 EiB: read as no limit", without_limit_));
     }
-    // If only a few rows are sparse, they are from programs that run at fixed hours, and are no reason for a
-    // warning.
+    // A few sparse rows come from programs that run at fixed hours, so they need no warning.
     if (lengths_.sparse() > context_.report.rows_used / 20) {
       context_.report.warnings.push_back(fmt::format(
           "{} rows follow the row before at the same distance of more than 1 h: each counts in one "
@@ -86,19 +85,19 @@ class GenericCsvReader final : public FormatReader {
 
  private:
   struct Job {
-    std::vector<uint32_t> series;  // numbers of the series of tasks below kDenseTasks, by task
+    std::vector<uint32_t> series;  // number of the series by task, for tasks below kDenseTasks
   };
 
   void TakeSeparator(std::string_view lines);
   absl::Status TakeHeader(const CsvRow& row);
   absl::Status Take(const CsvRow& row);
-  // Returns the field without blanks around it and without CSV quotes. Valid until the next call.
+  // Returns the field without surrounding blanks and CSV quotes. Valid until the next call.
   std::string_view Text(const CsvRow& row, UsageColumn column);
   bool TakeTask(const CsvRow& row, uint32_t& task);
   bool TakeKills(const CsvRow& row, std::optional<uint32_t>& kills) const;
-  // Sets out.end. Returns false if the duration is invalid. REQUIRES: the file has a duration column.
+  // Sets out.end from the duration column, which must exist. Returns false if the duration is invalid.
   bool TakeDuration(const CsvRow& row, UsageRow& out) const;
-  // Sets the row's percentiles from a list of the seconds at each level. Returns false if the list is
+  // Computes the row's percentiles from a list of levels, each with its seconds. Returns false if the list is
   // invalid. The percentiles are valid until the next call.
   bool TakeSpread(std::string_view text, UsageRow& out);
   uint32_t SeriesOf(uint32_t job, uint32_t task);
@@ -120,9 +119,9 @@ class GenericCsvReader final : public FormatReader {
     out.reset();
     return true;
   }
-  // Parses an amount such as "500m" or "300Mi".
+  // Parses an amount with a suffix, such as "500m" or "300Mi".
   bool Quantity(const CsvRow& row, UsageColumn column, std::optional<float>& out);
-  // Adds a warning with the unit of the file's times, once per file.
+  // Adds a warning that states the unit of the file's times, once per file.
   void SayUnit();
 
   const ReadContext context_;
@@ -131,15 +130,15 @@ class GenericCsvReader final : public FormatReader {
   RowLengths lengths_;
   char separator_ = ',';
   CsvClock clock_;
-  bool separator_known_ = false, unit_said_ = false;  // state of the current file
+  bool separator_known_ = false, unit_said_ = false;  // of the current file
   uint64_t without_limit_ = 0;
-  int num_columns_ = 0;  // number of columns of the current file; 0 before its header
+  int num_columns_ = 0;  // columns of the current file; 0 before its header
   std::array<int, kNumColumns> at_{};
   RepeatedDecimal cpu_limit_, memory_limit_;
   NameTable names_;
   NameTable task_names_;
   std::vector<Job> jobs_;
-  absl::flat_hash_map<uint64_t, uint32_t> other_series_;  // numbers of all other series, by job << 32 | task
+  absl::flat_hash_map<uint64_t, uint32_t> other_series_;  // number of any other series, by job << 32 | task
   uint32_t num_series_ = 0;
   std::string unquoted_;
   std::vector<float> levels_, fractions_;  // levels and fractions of the current row
@@ -262,8 +261,8 @@ bool GenericCsvReader::TakeSpread(std::string_view text, UsageRow& out) {
   levels_.clear();
   fractions_.clear();
   double sum = 0;
-  // Each level is added twice, at the beginning and at the end of its seconds, so that no time is spread
-  // between two levels.
+  // Add each level twice, at the start and the end of its seconds, so that no time is interpolated between two
+  // levels.
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), pair.size() + 1));

@@ -1,5 +1,5 @@
-// The Google 2011 cell trace (clusterdata-2011-2). The reader uses task_usage, task_events and job_events for
-// jobs, and machine_events for a sink that accepts machines.
+// Reads the Google 2011 cell trace (clusterdata-2011-2): task_usage, task_events and job_events for jobs, and
+// machine_events if the sink accepts machines.
 #include <string>
 
 #include "fmt/format.h"
@@ -11,9 +11,9 @@ namespace taut::tools {
 namespace {
 
 constexpr uint32_t kUnnamed = UINT32_MAX;
-constexpr int64_t kAfterTheEnd = INT64_MAX;  // the time that stands for "after the end of the trace"
+constexpr int64_t kAfterTheEnd = INT64_MAX;  // time that means "after the end of the trace"
 
-// Columns of each table, counted from 0.
+// Columns of each table, from 0.
 namespace usage {
 enum { kStart, kEnd, kJob, kTask, kMachine, kCpu, kMemory = 6, kAssigned = 7, kMaxMemory = 10, kMaxCpu = 13 };
 }
@@ -32,13 +32,13 @@ struct Collection2011 {
     int64_t time_us;
     std::optional<float> cpu, memory;
   };
-  uint32_t job = kUnnamed;  // kUnnamed until the first usage
+  uint32_t job = kUnnamed;  // kUnnamed before the first row with usage
   uint32_t logical_name = kUnnamed;
   Sensitivity sensitivity = Sensitivity::kUnknown;
   std::optional<int> priority;
   bool has_limits = false;
-  std::optional<float> cpu, memory;  // last known values
-  std::vector<Limit> limits;         // limits to pass to the sink when the collection becomes a job
+  std::optional<float> cpu, memory;  // last known request
+  std::vector<Limit> limits;         // limits for the sink, passed once the collection is a job
 };
 
 class Google2011Reader final : public FormatReader {
@@ -109,7 +109,7 @@ class Google2011Reader final : public FormatReader {
 };
 
 Collection2011& Google2011Reader::Find(int64_t id) {
-  // The rows of a job's tasks are consecutive, so the last job is usually the requested job.
+  // The rows of a job's tasks are consecutive, so the last collection is usually the wanted one.
   if (id != last_id_ || collections_.empty()) {
     const auto [at, added] = numbers_.try_emplace(id, static_cast<uint32_t>(collections_.size()));
     if (added) collections_.emplace_back();
@@ -119,7 +119,7 @@ Collection2011& Google2011Reader::Find(int64_t id) {
   return collections_[last_];
 }
 
-// Sets the class: 0 (least) to 3 (most latency sensitive).
+// Sets the scheduling class: 0 (least latency sensitive) to 3 (most).
 void Google2011Reader::SetClass(const CsvRow& row, int column, Collection2011& c) const {
   int64_t scheduling_class = 0;
   if (Integer(row, column, scheduling_class) && scheduling_class >= 0 && scheduling_class <= 3) {
@@ -151,7 +151,7 @@ absl::Status Google2011Reader::TakeTaskEvent(const CsvRow& row) {
   Collection2011& c = Find(id);
   SetClass(row, task_events::kClass, c);
   if (Integer(row, task_events::kPriority, priority)) c.priority = static_cast<int>(priority & 0xFFFF);
-  // A request of 0 is ignored, because nothing could run under such a limit. Time 0 means "before the trace",
+  // Ignore a request of 0, because nothing could run under such a limit. Time 0 means "before the trace", and
   // kAfterTheEnd "after the trace".
   if (cpu == 0.0F) cpu.reset();
   if (memory == 0.0F) memory.reset();
@@ -191,7 +191,7 @@ bool Google2011Reader::TakeFigures(const CsvRow& row, UsageRow& out, std::option
       !TakeFloat(row, usage::kAssigned, memory, assigned)) {
     return false;
   }
-  // A maximum of 0 for a row with usage means "not known". A maximum cannot be below the mean.
+  // For a row with usage, a maximum of 0 means "unknown". A maximum below the mean is invalid.
   const auto believe = [this](std::optional<float>& maximum, const std::optional<float>& mean) {
     if (!maximum || !mean || *maximum >= *mean) return;
     if (*maximum > 0) ++maxima_below_mean_;
@@ -204,7 +204,7 @@ bool Google2011Reader::TakeFigures(const CsvRow& row, UsageRow& out, std::option
 
 absl::Status Google2011Reader::TakeUsage(const CsvRow& row) {
   ++context_.report.rows;
-  // The trace 2011-1 lacks the last column; the reader does not use this column.
+  // Version 1 of the trace lacks the last column, which is not used.
   if (row.size() != 20 && row.size() != 19) return gate_.Bad(kBadColumns, row);
   UsageRow out;
   int64_t id = 0, task = 0;
@@ -226,7 +226,7 @@ absl::Status Google2011Reader::TakeUsage(const CsvRow& row) {
   if (c.job == kUnnamed) MakeJob(id, c);
   out.job = JobId{c.job};
   out.task = static_cast<uint32_t>(task);
-  // The owner's limit is the request; without one the container's assigned memory is used.
+  // The owner's limit is the request. A collection without a request uses the container's assigned memory.
   if (!c.has_limits && assigned && *assigned > 0) out.memory_limit_bytes = assigned;
   ++context_.report.rows_used;
   if (machines_.wanted()) TakeMachine(row, out);

@@ -1,4 +1,4 @@
-// Interprets the Google v3 tables: which lines are rows, which requests are limits, and the facts about jobs.
+// Converts lines of the Google v3 tables to rows, limits and descriptions of jobs.
 #include "tools/trace/google2019.h"
 
 #include <algorithm>
@@ -21,24 +21,23 @@ constexpr uint32_t kNoJob = UINT32_MAX;
 constexpr uint32_t kNoName = UINT32_MAX;
 static_assert(Google2019Parser::kPadding >= simdjson::SIMDJSON_PADDING);
 
-// The fractions of both percentile distributions of a row, merged.
+// Fractions of both percentile distributions of a row, merged.
 constexpr std::array<float, 20> kFractions = {0,    .1F,  .2F,  .3F,  .4F,  .5F,  .6F,  .7F,  .8F,  .9F,
                                               .91F, .92F, .93F, .94F, .95F, .96F, .97F, .98F, .99F, 1};
 constexpr std::array<float, 11> kTenths = {0, .1F, .2F, .3F, .4F, .5F, .6F, .7F, .8F, .9F, 1};
 
-// Facts about a collection from the event tables. They are used when the first usage row makes the collection
-// a job, and for later rows.
+// Description of a collection from the event tables, used from the collection's first usage row on.
 struct Collection {
   struct Limit {
     int64_t time_us;
-    float cpu, memory;  // kAbsent: not contained in the event
+    float cpu, memory;  // kAbsent: not in the event
   };
   uint32_t job = kNoJob;
   uint32_t logical_name = kNoName;
   Sensitivity sensitivity = Sensitivity::kUnknown;
   bool has_limits = false;
   std::optional<int> priority;
-  std::vector<Limit> limits;  // limits to pass to the sink when the collection becomes a job
+  std::vector<Limit> limits;  // limits for the sink, passed once the collection is a job
 };
 
 bool IsBlank(std::string_view line) {
@@ -77,7 +76,7 @@ std::optional<GoogleTable> GoogleTableOfLine(std::string_view line) {
 struct Google2019Parser::Impl {
   Impl(const TraceOptions& o, TraceSink& s, ReadReport& r) : options(o), sink(s), report(r), machines(s, r) {}
 
-  // Position of a line, for reports.
+  // Position of a line in the input, for reports.
   struct Place {
     std::string_view file;
     uint64_t line = 0;
@@ -85,14 +84,14 @@ struct Google2019Parser::Impl {
   };
 
   absl::Status ParseLine(GoogleTable table, const Place& at, size_t capacity);
-  // Counts a bad row; returns an error with options.strict.
+  // Counts an invalid row; with options.strict, returns an error.
   absl::Status Skip(std::string_view cause, const Place& at);
-  // Returns the reason why a well-formed row is not needed; empty if the row is needed.
+  // Returns the reason why a valid row is not used; empty if the row is used.
   std::string_view WhyNotWanted(const GoogleUsageLine& line) const;
   absl::Status TakeUsage(const GoogleUsageLine& line, const Place& at);
   absl::Status TakeEvent(GoogleTable table, const GoogleEventLine& line, const Place& at);
   absl::Status TakeMachine(const GoogleMachineLine& line, const Place& at);
-  // Returns the error of the row; empty if the row is valid.
+  // Returns the error of an invalid row; empty if the row is valid.
   std::string_view WhyBad(const GoogleUsageLine& line) const;
   void TakeLimit(Collection& collection, const GoogleEventLine& line);
   Collection& JobOf(int64_t collection_id);
@@ -109,7 +108,7 @@ struct Google2019Parser::Impl {
   TraceSink& sink;
   ReadReport& report;
   MachineRows machines;
-  std::string file;  // file that was last passed to `machines`
+  std::string file;  // file last passed to `machines`
   simdjson::ondemand::parser parser;
   absl::flat_hash_map<int64_t, Collection> collections;
   absl::flat_hash_map<std::string, uint32_t> name_numbers;
@@ -153,7 +152,7 @@ absl::Status Google2019Parser::Impl::ParseLine(GoogleTable table, const Place& a
 std::string_view Google2019Parser::Impl::WhyBad(const GoogleUsageLine& line) const {
   if (!line.start_us || !line.end_us || !line.collection) return "no start_time, end_time or collection_id";
   if (*line.end_us <= *line.start_us) return "ends before it starts";
-  // About 15,000 years: later times would overflow window numbers.
+  // About 15,000 years. Later times would overflow the numbers of windows.
   constexpr int64_t kLatestUs = 500'000'000'000 * kMicrosPerSecond;
   if (*line.start_us < -kLatestUs || *line.end_us > kLatestUs) return "time out of range";
   if (line.instance < 0 || line.instance > UINT32_MAX) return "instance_index out of range";
@@ -192,7 +191,7 @@ Collection& Google2019Parser::Impl::JobOf(int64_t collection_id) {
   if (collection.logical_name != kNoName) info.logical_name = names[collection.logical_name];
   info.sensitivity = collection.sensitivity;
   info.priority = collection.priority;
-  // A sink must receive a job before the job's limits, which is why the limits were stored until now.
+  // Pass the stored limits only now, because a sink must receive a job before its limits.
   sink.OnJob(JobId{collection.job}, info);
   for (const Collection::Limit& limit : collection.limits) {
     const auto or_none = [](float v) { return v >= 0 ? std::optional(v) : std::nullopt; };
@@ -216,8 +215,8 @@ absl::Status Google2019Parser::Impl::TakeUsage(const GoogleUsageLine& line, cons
   row.end = Timestamp{*line.end_us};
   SetFigures(line, row);
   SetPercentiles(line, row);
-  // The owner's limit is the request in the event tables. For a collection without a request the kernel's
-  // limit is used, in which 0 means "not known".
+  // The owner's limit is the request in the event tables. A collection without a request uses the kernel's limit,
+  // where 0 means "unknown".
   if (!collection.has_limits && line.assigned_memory > 0)
     row.memory_limit_bytes = Memory(line.assigned_memory);
   ++report.rows_used;
@@ -253,7 +252,7 @@ absl::Status Google2019Parser::Impl::TakeMachine(const GoogleMachineLine& line, 
 void Google2019Parser::Impl::SetFigures(const GoogleUsageLine& line, UsageRow& row) {
   row.cpu_mean_cores = Cpu(line.average.cpus);
   row.memory_mean_bytes = Memory(line.average.memory);
-  // A maximum of 0 for a row with usage means "not known". A maximum cannot be below the average.
+  // For a row with usage, a maximum of 0 means "unknown". A maximum below the average is invalid.
   const auto believed = [this](const std::optional<double>& maximum, const std::optional<double>& average) {
     if (!maximum || (average && *maximum < *average)) {
       if (maximum && *maximum > 0) ++maxima_below_average;
@@ -286,7 +285,7 @@ void Google2019Parser::Impl::SetPercentiles(const GoogleUsageLine& line, UsageRo
 }
 
 void Google2019Parser::Impl::TakeLimit(Collection& collection, const GoogleEventLine& line) {
-  // Requests of 0 exist in the trace, but nothing could run under such a limit.
+  // Ignore requests of 0, which the trace contains, because nothing could run under such a limit.
   Collection::Limit limit{*line.time_us, kAbsent, kAbsent};
   if (line.request.cpus.value_or(0) > 0) limit.cpu = *Cpu(line.request.cpus);
   if (line.request.memory.value_or(0) > 0) limit.memory = *Memory(line.request.memory);
@@ -297,7 +296,7 @@ void Google2019Parser::Impl::TakeLimit(Collection& collection, const GoogleEvent
     sink.OnLimit(JobId{collection.job}, Timestamp{limit.time_us}, or_none(limit.cpu), or_none(limit.memory));
     return;
   }
-  // The tasks of a job are submitted together with equal requests, so one limit per window is enough.
+  // The tasks of a job are submitted together with equal requests, so keep one limit per window.
   if (!collection.limits.empty()) {
     Collection::Limit& last = collection.limits.back();
     constexpr int64_t kWindowUs = kWindowSeconds * kMicrosPerSecond;
@@ -326,7 +325,7 @@ absl::Status Google2019Parser::Impl::TakeEvent(GoogleTable table, const GoogleEv
     collection.logical_name = it->second;
   }
   const bool over = line.type >= GoogleEvent::kEvict &&
-                    line.type <= GoogleEvent::kLost;  // the requests of ended tasks no longer matter
+                    line.type <= GoogleEvent::kLost;  // ignore requests of tasks that have ended
   if (table == GoogleTable::kInstanceEvents && !over && *line.time_us != kGoogleNever)
     TakeLimit(collection, line);
   return absl::OkStatus();

@@ -1,5 +1,5 @@
-// Benchmarks reading instance_usage lines from memory. Budget: >= 0.45 GB/s of JSON per core with all used
-// fields.
+// Benchmarks reading lines of instance_usage from memory. Budget: at least 0.45 GB/s of JSON per core, with all
+// fields that the reader uses.
 #include <string>
 
 #include "benchmark/benchmark.h"
@@ -12,25 +12,26 @@
 namespace taut::tools {
 namespace {
 
-// 64 MB of one real line, followed by the padding. Its figures have more digits than generated figures.
+// 64 MB of one real line, followed by the padding. Numbers in a real line have more digits than in a generated
+// one.
 const std::string& RealLines() {
   static const std::string* const lines = [] {
     auto* out = new std::string();
     while (out->size() < 64'000'000) out->append(kRealRow).append("\n");
     const size_t size = out->size();
     out->append(Google2019Parser::kPadding, ' ');
-    out->resize(size);  // the padding stays allocated
+    out->resize(size);  // keep the padding allocated after the end
     return out;
   }();
   return *lines;
 }
 
-// About 64 MB of lines and the padding behind them.
+// About 64 MB of generated lines, followed by the padding.
 const std::string& Lines() {
   static const std::string* const lines = [] {
     auto* out = new std::string();
     const GenerateOptions options{.jobs = 1000, .days = 1};
-    // When there are enough bytes, ends the generation early by returning a status that is not OK.
+    // An error status ends the generation when there are enough bytes.
     absl::Status s = GenerateJobs(options, [out](const GeneratedJob& job) {
       for (const GeneratedJob::Row& row : job.rows)
         AppendGoogle2019Usage(job, row, TraceOptions(), false, *out);
@@ -39,7 +40,7 @@ const std::string& Lines() {
     (void)s;
     const size_t size = out->size();
     out->append(Google2019Parser::kPadding, ' ');
-    out->resize(size);  // the padding stays allocated
+    out->resize(size);  // keep the padding allocated after the end
     return out;
   }();
   return *lines;
@@ -90,7 +91,7 @@ void BM_ParseAndFoldInstanceUsage(benchmark::State& state) {
 }
 BENCHMARK(BM_ParseAndFoldInstanceUsage)->Unit(benchmark::kMillisecond);
 
-// Benchmarks the lower bound: simdjson's structural index of each line, without parsing any value.
+// Benchmarks a lower bound: simdjson's structural index of each line, without parsing a value.
 void BM_IndexOnly(benchmark::State& state) {
   const std::string& lines = Lines();
   simdjson::ondemand::parser parser;

@@ -1,4 +1,4 @@
-// Reads collection_events and instance_events of the Google 2019 trace, as a scheduler sees them.
+// Reads the event tables collection_events and instance_events of the Google 2019 trace.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -12,9 +12,9 @@ namespace {
 
 constexpr int64_t kLastEventType = 10;
 constexpr int64_t kQueueEvent = 1;
-constexpr double kLargest = 1e15;  // largest request, in units of the trace
+constexpr double kLargest = 1e15;  // maximum request, in units of the trace
 
-// Kinds by type of event. QUEUE adds no information to ENABLE and is skipped.
+// Kinds by type of event. QUEUE is skipped, because ENABLE contains the same information.
 constexpr brain::TraceEventKind kKindOfType[] = {
     brain::TraceEventKind::kSubmit,  brain::TraceEventKind::kReady,  brain::TraceEventKind::kReady,
     brain::TraceEventKind::kStart,   brain::TraceEventKind::kEvict,  brain::TraceEventKind::kFail,

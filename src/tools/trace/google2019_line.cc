@@ -1,4 +1,4 @@
-// JSON of the Google v3 reader: one pass over the keys of each object, which may have any order.
+// Parses the JSON of Google v3 tables in one pass over the keys of each object, in any order of the keys.
 #include "tools/trace/google2019_line.h"
 
 namespace taut::tools {
@@ -7,8 +7,8 @@ namespace {
 using simdjson::error_code;
 namespace ondemand = simdjson::ondemand;
 
-// Parses an integer or a string that contains an integer: BigQuery exports 64-bit integers as strings. null
-// leaves `out` unchanged.
+// Parses an integer, or a string with an integer, because BigQuery exports 64-bit integers as strings. null leaves
+// `out` unchanged.
 template <typename T>
 error_code GetInt(ondemand::value value, T& out) {
   ondemand::json_type type;
@@ -51,7 +51,7 @@ error_code GetNumber(ondemand::value value, T& out) {
   return simdjson::SUCCESS;
 }
 
-// Calls on_field(key, value) for each field; stops at the first error.
+// Calls on_field(key, value) for each field. Stops at the first error and returns it.
 template <typename F>
 error_code ForEachField(simdjson::simdjson_result<ondemand::object> result, const F& on_field) {
   ondemand::object object;
@@ -98,7 +98,7 @@ error_code GetNumbers(ondemand::value value, std::array<double, N>& out, size_t&
   return simdjson::SUCCESS;
 }
 
-// Returns TRAILING_CONTENT if text follows the document.
+// Returns TRAILING_CONTENT if the document is followed by other text.
 error_code CheckEnd(ondemand::document& document) {
   return document.current_location().error() == simdjson::OUT_OF_BOUNDS ? simdjson::SUCCESS
                                                                         : simdjson::TRAILING_CONTENT;
@@ -109,8 +109,7 @@ error_code CheckEnd(ondemand::document& document) {
 error_code ParseGoogleUsage(ondemand::document& document, GoogleUsageLine& out) {
   const error_code error =
       ForEachField(document.get_object(), [&out](ondemand::raw_json_string key, ondemand::value v) {
-        // Comparing the first letter saves most string comparisons: nearly all lines of a trace are usage
-        // lines.
+        // Comparing the first letter avoids most string comparisons. Nearly all lines of a trace are usage lines.
         switch (key.raw()[0]) {
           case 's':
             if (key.unsafe_is_equal("start_time")) return GetInt(v, out.start_us);

@@ -11,35 +11,35 @@
 
 namespace taut::tools {
 
-inline constexpr int64_t kGoogleNever = INT64_MAX;  // the time that stands for "after the end of the trace"
+inline constexpr int64_t kGoogleNever = INT64_MAX;  // time that means "after the end of the trace"
 
 struct GoogleResources {
   std::optional<double> cpus, memory;
 };
 
-// Fields of instance_usage that are used. A field that is missing or null in the line keeps its default.
+// Fields of instance_usage that the reader uses. A field that is missing or null keeps its default.
 struct GoogleUsageLine {
   std::optional<int64_t> start_us, end_us, collection;
   int64_t instance = 0;
   int64_t alloc_collection = 0;
   int64_t collection_type = 0;
-  int64_t machine = 0;  // 0: none; -1: dedicated
+  int64_t machine = 0;  // 0: unknown; -1: dedicated
   GoogleResources average, maximum;
   double assigned_memory = 0;
-  std::array<double, 11> distribution;        // 0, 10, .. 100 %
-  std::array<double, 9> tail;                 // 91 .. 99 %
-  size_t num_distribution = 0, num_tail = 0;  // counts in the input line; may exceed the arrays
+  std::array<double, 11> distribution;        // percentiles 0, 10, .. 100
+  std::array<double, 9> tail;                 // percentiles 91 .. 99
+  size_t num_distribution = 0, num_tail = 0;  // as in the line; may exceed the sizes of the arrays
 };
 
-// Fields of collection_events and instance_events that are used.
+// Fields of collection_events and instance_events that the reader uses.
 struct GoogleEventLine {
   std::optional<int64_t> time_us, collection;
-  int64_t type = 0;  // GoogleEvent::Type
+  int64_t type = 0;  // a GoogleEvent::Type
   int64_t collection_type = 0;
   std::optional<int64_t> scheduling_class, priority;
   int64_t instance = 0, alloc_collection = 0, vertical_scaling = 0, max_per_machine = 0;
   GoogleResources request;
-  std::string_view logical_name, user;  // views of the parser's memory; valid until the next line is parsed
+  std::string_view logical_name, user;  // views that are valid until the next line is parsed
 };
 
 // A line of machine_events.
@@ -49,8 +49,8 @@ struct GoogleMachineLine {
   GoogleResources capacity;
 };
 
-// Parse a line into `out`. Integers may be JSON numbers or strings of digits. An error means that the line is
-// not a JSON object of this kind; the fields before the error are then set in `out`.
+// Parse a line into `out`. Integers may be JSON numbers or strings of digits. Return an error if the line is not a
+// JSON object of this table; `out` then contains the fields before the error.
 simdjson::error_code ParseGoogleUsage(simdjson::ondemand::document& document, GoogleUsageLine& out);
 simdjson::error_code ParseGoogleEvent(simdjson::ondemand::document& document, GoogleEventLine& out);
 simdjson::error_code ParseGoogleMachine(simdjson::ondemand::document& document, GoogleMachineLine& out);

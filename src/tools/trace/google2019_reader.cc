@@ -1,4 +1,4 @@
-// Adapts Google2019Parser to the interface of ReadTrace's formats.
+// Adapts Google2019Parser to FormatReader.
 #include "tools/trace/format_reader.h"
 #include "tools/trace/google2019.h"
 

@@ -1,11 +1,11 @@
-// A real line of instance_usage, for tests and benchmarks.
+// A real line of instance_usage for tests and benchmarks.
 #pragma once
 
 #include <string_view>
 
 namespace taut::tools {
 
-// A line of instance_usage-000000000000.json of cell a (Google cluster-usage traces v3, CC-BY 4.0).
+// From instance_usage-000000000000.json of cell a (Google cluster-usage traces v3, CC-BY 4.0).
 inline constexpr std::string_view kRealRow =
     R"({"start_time":"1838400000000","end_time":"1838700000000","collection_id":"330587238433","instance_index":"111",)"
     R"("machine_id":"23624491139","alloc_collection_id":"330587160469","alloc_instance_index":"111",)"

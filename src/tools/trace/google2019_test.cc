@@ -1,5 +1,5 @@
-// Tests of the Google v3 reader: a real line, the special cases of docs/reference/traces.md, and generated
-// cells that are written and read.
+// Tests of the Google v3 reader: a real line, the special cases of docs/reference/traces.md, and round trips of
+// generated cells.
 #include "tools/trace/google2019.h"
 
 #include <isa-l/igzip_lib.h>
@@ -61,7 +61,7 @@ class Google2019Test : public testing::Test {
   absl::Status Parse(GoogleTable table, std::string_view lines) {
     if (parser_ == nullptr) parser_ = std::make_unique<Google2019Parser>(options_, sink_, report_);
     std::string padded(lines);
-    padded.append(Google2019Parser::kPadding, 'x');  // bytes after the lines must not change the result
+    padded.append(Google2019Parser::kPadding, 'x');  // bytes after the lines must not affect the result
     return parser_->ParseLines(table, "shard.json", 1, std::string_view(padded).substr(0, lines.size()));
   }
   void Usage(std::string_view lines) { ASSERT_TRUE(Parse(GoogleTable::kInstanceUsage, lines).ok()); }
@@ -86,13 +86,13 @@ TEST_F(Google2019Test, TakesARealRow) {
   EXPECT_FLOAT_EQ(*row.cpu_max_cores, 0.04791259765625F * 64);
   EXPECT_FLOAT_EQ(*row.memory_mean_bytes, 0.0094757080078125F * 256 * 1024 * 1024 * 1024);
   EXPECT_FLOAT_EQ(*row.memory_peak_bytes, 0.019378662109375F * 256 * 1024 * 1024 * 1024);
-  EXPECT_EQ(row.memory_limit_bytes, std::nullopt);  // assigned_memory 0 is "not known"
+  EXPECT_EQ(row.memory_limit_bytes, std::nullopt);  // an assigned_memory of 0 means "unknown"
   const std::vector<float>& p = sink_.rows[0].percentiles;
   ASSERT_THAT(p, SizeIs(20));
   EXPECT_TRUE(std::is_sorted(p.begin(), p.end()));
-  EXPECT_FLOAT_EQ(p[9], 0.021942138671875F * 64);   // 90 %
-  EXPECT_FLOAT_EQ(p[10], 0.022308349609375F * 64);  // 91 %, from the tail
-  EXPECT_FLOAT_EQ(p[19], 0.04779052734375F * 64);   // 100 %
+  EXPECT_FLOAT_EQ(p[9], 0.021942138671875F * 64);   // 90th percentile
+  EXPECT_FLOAT_EQ(p[10], 0.022308349609375F * 64);  // 91st percentile, the first of the tail
+  EXPECT_FLOAT_EQ(p[19], 0.04779052734375F * 64);   // 100th percentile
   EXPECT_FLOAT_EQ(sink_.rows[0].fractions[10], 0.91F);
   EXPECT_EQ(report_.rows, 1U);
   EXPECT_EQ(report_.rows_used, 1U);
@@ -117,7 +117,7 @@ TEST_F(Google2019Test, AMaximumOfZeroIsNotKnown) {
   Usage(
       R"({"start_time":"0","end_time":"300000000","collection_id":"7","average_usage":{"cpus":0.25,"memory":0.5},)"
       R"("maximum_usage":{"cpus":0,"memory":0.25}})");
-  ASSERT_THAT(sink_.rows, SizeIs(1));  // a window that starts at 0 is valid
+  ASSERT_THAT(sink_.rows, SizeIs(1));  // a row that starts at 0 is valid
   EXPECT_EQ(sink_.rows[0].row.cpu_max_cores, std::nullopt);
   EXPECT_EQ(sink_.rows[0].row.memory_peak_bytes, std::nullopt);
   parser_->Finish();
@@ -184,19 +184,18 @@ TEST_F(Google2019Test, ABrokenLineCostsNoOther) {
   std::string lines = good;
   std::string expected_bad;
   uint64_t bad = 0;
-  // Cut the good line at every byte, as a torn write would.
+  // Cut the valid line at every byte, like an interrupted write.
   for (size_t cut = 1; cut + 2 < good.size(); ++cut, ++bad) lines += good.substr(0, cut) + "\n" + good;
   for (const std::string_view text :
        {"}", "[1,2]", "\"text\"", "{\"start_time\":}", "nul", "\x01\xff", "{\"a\":\"\\u12\"}"}) {
     lines += std::string(text) + "\n" + good;
     bad += 1;
   }
-  lines += good.substr(0, good.size() - 1) + good;  // two objects on one line
+  lines += good.substr(0, good.size() - 1) + good;  // two objects in one line
   lines += good;
   ++bad;
   Usage(lines);
-  // A prefix of the line that is a whole object with other fields would be no bad line; the loop produces no
-  // such prefix.
+  // No prefix of the line is a complete object, so every prefix is invalid.
   EXPECT_EQ(report_.rows - report_.rows_used, bad);
   EXPECT_EQ(sink_.rows.size(), bad + 1);
   uint64_t counted = 0;
@@ -263,7 +262,7 @@ TEST_F(Google2019Test, EventsGiveLimitsNameClassAndPriority) {
   EXPECT_THAT(sink_.limits, ElementsAre(KeptLimit{0, 0, 16.0F, 0.5F * kUnit},
                                         KeptLimit{0, 700'000'000, 32.0F, 0.5F * kUnit},
                                         KeptLimit{0, 900'000'000, std::nullopt, 0.25F * kUnit}));
-  // The request is known, so the kernel's limit is not used.
+  // The request is known, so the kernel's limit is ignored.
   EXPECT_EQ(sink_.rows[0].row.memory_limit_bytes, std::nullopt);
   EXPECT_EQ(sink_.rows[1].row.memory_limit_bytes, 0.125F * kUnit);
 }
@@ -296,7 +295,7 @@ std::string Gunzip(const std::filesystem::path& path) {
   return out;
 }
 
-// Returns true if the difference is at most half a unit of the tenth binary digit, or of 2^-20 of the largest
+// Returns true if the values differ by at most half a unit of the tenth binary digit, or of 2^-20 of the largest
 // machine.
 bool Near(float a, float b, double unit) { return std::abs(a - b) <= b / 1000 + unit * 0x1p-20; }
 
@@ -326,16 +325,16 @@ void ExpectSameWindows(const JobDay& got, const JobDay& want, const TraceOptions
     ASSERT_EQ(g.window, w.window);
     ASSERT_EQ(g.num_tasks, w.num_tasks);
     ASSERT_NEAR(CpuSeconds(got, g), CpuSeconds(want, w), 1e-3 * CpuSeconds(want, w));
-    // Limits of events are in force from the next window on, limits of rows from their own window on. In
-    // between they may differ.
+    // Limits from events are in force from the next window on, limits from rows from the row's window on. So the
+    // two may differ for one window.
     if (i == 0 || want.windows[i - 1].memory_limit_bytes != w.memory_limit_bytes) continue;
     ASSERT_TRUE(Near(g.cpu_limit_cores, w.cpu_limit_cores, units.unit_cpu_cores));
     ASSERT_TRUE(Near(g.memory_limit_bytes, w.memory_limit_bytes, units.unit_memory_bytes));
   }
 }
 
-// A generated cell that is written to files and read has the same jobs, windows, usage and limits as the cell
-// itself, except for rounding.
+// A generated cell has the same jobs, windows, usage and limits after it is written to files and read, except for
+// rounding.
 TEST(Google2019RoundTrip, AMadeUpCellComesBackFromItsFiles) {
   const GenerateOptions options{.jobs = 60, .days = 3, .start_s = 600};
   const TraceOptions units;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kChunk = 256 * 1024;
 
-// Converts bytes, piece by piece, to lines.
+// Converts bytes to lines, piece by piece.
 class LineMaker {
  public:
   virtual ~LineMaker() = default;
@@ -21,13 +21,13 @@ class LineMaker {
   virtual void Finish(std::string& out) = 0;
 };
 
-// Writes each object of an array on one line.
+// Writes each object of a JSON array as one line.
 class ArrayLines final : public LineMaker {
  public:
   void Take(std::string_view bytes, std::string& out) override {
     for (const char c : bytes) TakeChar(c, out);
   }
-  // If the file is truncated, its remaining text becomes a line, which is counted as invalid.
+  // The rest of a truncated file becomes a line, which the parser counts as invalid.
   void Finish(std::string& out) override {
     if (depth_ > 0) out += '\n';
   }
@@ -40,7 +40,7 @@ class ArrayLines final : public LineMaker {
       escaped_ = !escaped_ && c == '\\';
       return;
     }
-    if (depth_ == 0 && c != '{') return;  // between objects
+    if (depth_ == 0 && c != '{') return;  // between two objects
     if (c == '\n' || c == '\r') return;
     out += c;
     in_text_ = c == '"';
@@ -52,7 +52,7 @@ class ArrayLines final : public LineMaker {
   bool in_text_ = false, escaped_ = false;
 };
 
-// Records of the tables. A flat file has the fields of a record as columns, with the record's name as prefix.
+// Names of nested records. In a flat file, each field of a record is a column, prefixed with the record's name.
 constexpr std::array<std::string_view, 5> kRecords = {"resource_request", "average_usage", "maximum_usage",
                                                       "random_sample_usage", "capacity"};
 
@@ -72,7 +72,7 @@ class CsvLines final : public LineMaker {
 
  private:
   struct Column {
-    std::string record;  // name of the record; "": the field is not in a record
+    std::string record;  // name of the nested record; "": a field at top level
     std::string field;
   };
 

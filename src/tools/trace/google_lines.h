@@ -1,15 +1,15 @@
-// Converts tables of the Google 2019 traces, in the formats in which query tools write them, to the lines of
-// JSON that Google2019Parser reads.
+// Converts Google 2019 tables from the output formats of query tools to the JSON lines that Google2019Parser
+// reads.
 #pragma once
 
 #include "tools/trace/byte_source.h"
 
 namespace taut::tools {
 
-// Converts `file` to lines of one JSON object each. The file may be an array of objects (bq --format=json,
-// --format=prettyjson) or CSV with a header of a table's columns (bq --format=csv). CSV columns for fields of
-// records may be named average_usage.cpus or average_usage_cpus. Files in other formats are unchanged. The
-// line numbers of a converted file count objects, or CSV lines with a row.
+// Wraps `file` so that it returns one JSON object per line. The input may be an array of objects (bq --format=json
+// or prettyjson), or CSV with a header (bq --format=csv). In CSV, a field of a record is named like
+// average_usage.cpus or average_usage_cpus. Leaves other formats unchanged. Line numbers then count objects, or
+// CSV lines with a row.
 void ReadAsGoogleLines(InputFile& file);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// Tests of tables of the Google 2019 traces in the output formats of bq.
+// Tests of Google 2019 tables in the output formats of bq.
 #include "tools/trace/google_lines.h"
 
 #include <gmock/gmock.h>

@@ -28,7 +28,7 @@ bool IsHidden(std::string_view path) {
   return path.starts_with('.') || path.find("/.") != std::string_view::npos || path.starts_with("__MACOSX");
 }
 
-// An archive that is read from front to back. Entries of all kinds are numbered, from 0.
+// An archive that is read from start to end. Entries of all kinds are numbered from 0.
 class Archive {
  public:
   static absl::StatusOr<std::shared_ptr<Archive>> Open(const std::string& path) {
@@ -54,9 +54,9 @@ class Archive {
     return absl::InvalidArgumentError(fmt::format("cannot open {}: {}", path_, Error()));
   }
 
-  // Returns the next entry; null at the end, and then broken() is true if the archive ended too early.
+  // Returns the next entry; null at the end, where broken() is true if the archive ended too early.
   archive_entry* Next() {
-    touched_ = true;  // after the last entry no entry can be read from its start
+    touched_ = true;  // after the last entry, reading any entry requires a restart
     archive_entry* entry = nullptr;
     int rc = ARCHIVE_RETRY;
     for (int tries = 0; rc == ARCHIVE_RETRY && tries < 10; ++tries)
@@ -68,7 +68,7 @@ class Archive {
     return entry;
   }
 
-  // Moves to the entry with this number. Returns false if the archive no longer contains the entry.
+  // Moves to the entry with this number. Returns false if the archive no longer has the entry.
   bool Seek(size_t number) {
     if (next_ == number + 1 && !touched_) return true;
     if (next_ > number && !Restart().ok()) return false;
@@ -104,12 +104,12 @@ class Archive {
   const std::string path_;
   archive* archive_ = nullptr;
   size_t next_ = 0;
-  bool touched_ = false;  // true if the position is no longer at the start of the entry that Next() returned
+  bool touched_ = false;  // true if the position is after the start of the entry that Next() returned
   bool broken_ = false;
 };
 
-// Reads one entry. All entries of one archive share the archive's position; if the entries are opened in
-// order, the archive is read once.
+// Reads one entry. All entries of an archive share one position. If the entries are opened in order, the archive
+// is read only once.
 class EntrySource final : public ByteSource {
  public:
   explicit EntrySource(std::shared_ptr<Archive> archive) : archive_(std::move(archive)) {}
@@ -213,7 +213,7 @@ absl::Status Walk(const std::string& directory, std::vector<std::string>& out) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Removes the leading run of digits from `s`, and returns it without leading zeros.
+// Removes the digits at the start of `s`, and returns them without leading zeros.
 std::string_view TakeDigits(std::string_view& s) {
   while (s.size() > 1 && s[0] == '0' && IsDigit(s[1])) s.remove_prefix(1);
   const size_t n = static_cast<size_t>(std::find_if_not(s.begin(), s.end(), IsDigit) - s.begin());
@@ -239,7 +239,7 @@ bool NaturalLess(std::string_view a, std::string_view b) {
     }
   }
   if (a.empty() != b.empty()) return a.empty();
-  return whole_a < whole_b;  // "01" and "1" are equal by value
+  return whole_a < whole_b;  // "01" and "1" have equal values
 }
 
 absl::StatusOr<std::vector<InputFile>> ExpandPaths(const std::vector<std::string>& paths,

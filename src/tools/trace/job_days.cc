@@ -1,4 +1,4 @@
-// Folds usage rows: packs and groups them by day on arrival, and sorts and merges them when a day is loaded.
+// Folds usage rows: packs and groups the rows by day on arrival, and sorts and merges them when a day is loaded.
 #include "tools/trace/job_days.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct DayBuffer {
 
 float OrAbsent(const std::optional<float>& v) { return v.value_or(kAbsent); }
 
-// Converts a day's rows to JobDays. One object converts one day.
+// Converts the rows of one day to JobDays.
 class DayBuilder {
  public:
   DayBuilder(int32_t day, const DayRows& day_rows, size_t num_jobs, const LimitHistory& cpu_limits,
@@ -40,30 +40,30 @@ class DayBuilder {
   const FoldReport& report() const { return report_; }
 
  private:
-  // Position of a row within its job: rows are sorted by window, task, start.
+  // Sort key of a row within its job: window, task, start.
   struct Place {
     uint64_t window_task = 0;
     uint32_t start_us = 0;
     uint32_t row = 0;
     auto operator<=>(const Place&) const = default;
   };
-  // Sums over the rows of one task in one window. A resource's seconds cover the rows that measured it.
+  // Sums over the rows of one task in one window. A resource's seconds cover the rows in which it was measured.
   struct TaskSum {
     double cpu = 0, cpu_seconds = 0, memory = 0, memory_seconds = 0;
     float cpu_peak = kAbsent, memory_peak = kAbsent;
     uint64_t kills = 0;
     bool tells_kills = false;
   };
-  // The limits of one task's rows in a window.
+  // Largest limits among the rows of one task in a window.
   struct OwnLimits {
     float cpu_cores = kAbsent, memory_bytes = kAbsent;
   };
-  // Position in one job's limit changes while the windows of a day are visited.
+  // Position in the limit changes of one job while the windows of a day are visited.
   struct LimitCursor {
     std::span<const LimitHistory::Change> rest;
     float limit = kAbsent;
-    // Returns the limit in force in the window; `row_limit` is the largest limit of the window's rows, or
-    // kAbsent. Windows must ascend.
+    // Returns the limit in force in the window. `row_limit` is the largest limit of the window's rows, or kAbsent.
+    // REQUIRES: windows ascend.
     float At(int32_t window, float row_limit);
   };
 
@@ -74,7 +74,7 @@ class DayBuilder {
   void SumOwnLimits(const JobDay& out, JobWindow& window) const;
   void AddTask(std::span<const Place> places, const OwnLimits& own, WindowId window, JobDay& out);
   static void SettleKills(const JobWindow& window, JobDay& out);
-  // Returns one row. Several rows with the same task and start are merged by maximum.
+  // Returns one row for all rows with the same task and start, merged by maximum.
   RowRecord MergeDuplicates(std::span<const Place> places, std::span<const RowShare>& shares);
   void AddRow(const RowRecord& row, std::span<const RowShare> shares, TaskSum& sum);
   void AddCpuSeconds(Bucket bucket, double seconds);
@@ -89,14 +89,14 @@ class DayBuilder {
   const LimitHistory& cpu_limits_;
   const LimitHistory& memory_limits_;
   FoldReport report_;
-  std::vector<size_t> first_share_;  // index of the row's first share, by row
-  std::vector<size_t> first_row_;    // index into the order of RowsByJob, by job
-  // Scratch memory, reused between jobs and windows.
+  std::vector<size_t> first_share_;  // index of a row's first share, by row
+  std::vector<size_t> first_row_;    // index of a job's first row in the order of RowsByJob()
+  // Reused between jobs and windows.
   std::vector<Place> places_;
-  std::vector<OwnLimits> own_limits_;  // limits of each task of the window
+  std::vector<OwnLimits> own_limits_;  // by task of the window
   absl::flat_hash_map<uint32_t, uint64_t> latest_start_;
   double cpu_seconds_[Grid::kMaxBuckets] = {};
-  Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // range of the used entries of cpu_seconds_
+  Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // range of used elements of cpu_seconds_
 };
 
 float DayBuilder::LimitCursor::At(int32_t window, float row_limit) {
@@ -108,7 +108,7 @@ float DayBuilder::LimitCursor::At(int32_t window, float row_limit) {
   return limit;
 }
 
-// This counting sort is stable, so the rows of a job stay in order of arrival.
+// A stable counting sort, so the rows of a job keep their order of arrival.
 std::vector<uint32_t> DayBuilder::RowsByJob() {
   first_row_.assign(num_jobs_ + 1, 0);
   for (const RowRecord& row : in_.rows) ++first_row_[row.job + 1];
@@ -203,7 +203,7 @@ void DayBuilder::AddWindow(std::span<const Place> places, JobDay& out, JobWindow
   TakeCpuSignal(out, window);
 }
 
-// Sums the tasks' limits. A task whose rows have no limit has the job's limit.
+// Sums the tasks' limits. A task without a limit in its rows has the limit of the job.
 void DayBuilder::SumOwnLimits(const JobDay& out, JobWindow& window) const {
   double cpu_sum = 0;
   double memory_sum = 0;
@@ -227,7 +227,7 @@ void DayBuilder::SumOwnLimits(const JobDay& out, JobWindow& window) const {
   if (memory_differs) window.memory_limit_sum_bytes = static_cast<float>(memory_sum);
 }
 
-// Sets unknown limits of killed tasks to the job's limit, or if that is unknown to the task's peak usage.
+// Sets unknown limits of killed tasks to the job's limit, or without a job's limit to the task's peak usage.
 void DayBuilder::SettleKills(const JobWindow& window, JobDay& out) {
   for (size_t i = out.kills.size(); i-- > 0 && out.kills[i].window == window.window;) {
     TaskKills& kills = out.kills[i];
@@ -281,7 +281,7 @@ RowRecord DayBuilder::MergeDuplicates(std::span<const Place> places, std::span<c
     const bool tells_more = row.oom_kills != RowRecord::kNotTold &&
                             (merged.oom_kills == RowRecord::kNotTold || row.oom_kills > merged.oom_kills);
     if (tells_more) merged.oom_kills = row.oom_kills;
-    // The order has no meaning, but makes the result independent of which row arrived first.
+    // Choose the greater shares, an arbitrary rule that makes the result independent of the order of arrival.
     const std::span<const RowShare> other = SharesOf(place.row);
     if (std::lexicographical_compare(shares.begin(), shares.end(), other.begin(), other.end()))
       shares = other;
@@ -340,17 +340,17 @@ struct JobDayStore::Impl {
   absl::Status status;
   bool finished = false;
   std::vector<JobInfo> jobs;
-  std::vector<int32_t> job_last_day;  // last day with usage, by JobId
+  std::vector<int32_t> job_last_day;  // last day with usage by JobId
   LimitHistory cpu_limits, memory_limits;
   std::map<int32_t, DayBuffer> days;
   std::vector<int32_t> day_list;
-  // The day of the last row and its buffer, a cache that saves the look-up.
+  // The day of the last row with its buffer, which avoids most look-ups.
   int32_t last_day = 0;
   DayBuffer* last_buffer = nullptr;
-  size_t bytes = 0;              // bytes of all day buffers
-  std::vector<RowShare> shares;  // scratch memory
+  size_t bytes = 0;              // size of all day buffers
+  std::vector<RowShare> shares;  // reused for each row
   mutable FoldReport report;
-  mutable std::set<int32_t> counted;  // days whose figures are already in the report
+  mutable std::set<int32_t> counted;  // days that `report` includes
 };
 
 RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
@@ -374,7 +374,7 @@ RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
     }
     if (record.cpu_peak < 0) record.cpu_peak = row.cpu_percentiles_cores.back();
   }
-  // If the source has only one of mean and peak, use it as the best estimate of the missing figure.
+  // If the source has only the mean or only the peak, use it for both.
   if (record.cpu_peak < 0) record.cpu_peak = record.cpu_mean;
   if (record.cpu_mean < 0) record.cpu_mean = record.cpu_peak;
   if (record.memory_peak < 0) record.memory_peak = record.memory_mean;
@@ -382,8 +382,8 @@ RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
   return record;
 }
 
-// Writes days to the file until half of the budget is free, so that spilling is rare. The largest days are
-// written first: their runs are long, and the remaining days are small.
+// Writes days to the file until half of the budget is free, so that spilling is rare. Writes the largest days
+// first, because long runs are efficient.
 void JobDayStore::Impl::SpillSome() {
   std::vector<std::pair<size_t, DayBuffer*>> by_size;
   for (auto& [number, day] : days) by_size.emplace_back(day.bytes(), &day);
@@ -421,7 +421,7 @@ void JobDayStore::OnJob(JobId id, const JobInfo& info) {
 void JobDayStore::OnUsage(const UsageRow& row) {
   Impl& my = *impl_;
   assert(!my.finished && row.job.value < my.jobs.size() && row.end > row.start);
-  // After a failed write the result would be incomplete; Finish() returns the error.
+  // After a failed write, the result would be incomplete. Finish() returns the error.
   if (!my.status.ok()) return;
   ++my.report.rows;
   const WindowId window = WindowId::Of(row.start);
@@ -479,7 +479,7 @@ absl::StatusOr<std::vector<JobDay>> JobDayStore::LoadDay(int32_t day) const {
   DayRows rows;
   rows.rows.reserve(num_rows);
   rows.shares.reserve(num_shares);
-  // The runs are older than the rows in memory: late_rows counts by order of arrival.
+  // Read the runs first: they are older than the rows in memory, and late_rows depends on the order of arrival.
   for (const SpillFile::Run& run : buffer.runs) {
     if (absl::Status s = my.spill.Read(run, rows); !s.ok()) return s;
   }

@@ -1,5 +1,5 @@
-// Benchmarks folding and loading of rows. Budgets: fold >= 10 M rows/s; fold and load of 3.84 M rows
-// (Bitbrains) < 1 s.
+// Benchmarks folding and loading rows. Budgets: fold at least 10 M rows/s; fold and load 3.84 M rows (Bitbrains)
+// in less than 1 s.
 #include <chrono>
 
 #include "benchmark/benchmark.h"
@@ -33,7 +33,7 @@ void Fill(JobDayStore& store, bool job_order) {
   }
 }
 
-// Arguments: order of the rows (1: one job after the other, 0: by time); memory budget in MiB.
+// Arguments: order of the rows (1: job by job, 0: by time), and memory budget in MiB.
 void BM_FoldAndLoad(benchmark::State& state) {
   int64_t rows = 0;
   double fold_s = 0;

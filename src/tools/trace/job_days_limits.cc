@@ -8,15 +8,15 @@ namespace taut::tools {
 
 void LimitHistory::AddChange(JobId job, Timestamp t, float limit) {
   constexpr int64_t kWindowUs = kWindowSeconds * kMicrosPerSecond;
-  // Compute the first window that starts at or after t. A time after the last numbered window is never in
-  // force.
+  // Compute the first window that starts at or after t. A later time than the last window number never takes
+  // effect.
   const int64_t us = std::clamp(t.us, INT64_MIN / 2, INT64_MAX / 2);
   const int64_t window = FloorDiv(us + kWindowUs - 1, kWindowUs);
   if (window > INT32_MAX) return;
   if (window < INT32_MIN) {
     Add({job.value, INT32_MIN, 0, limit});
   } else {
-    const int64_t rank = us - (window - 1) * kWindowUs;  // range: (0, kWindowUs]
+    const int64_t rank = us - (window - 1) * kWindowUs;  // in (0, kWindowUs]
     Add({job.value, static_cast<int32_t>(window), static_cast<uint32_t>(rank), limit});
   }
 }
@@ -43,8 +43,8 @@ void LimitHistory::Add(const Change& change) {
 }
 
 void LimitHistory::Compact() {
-  // Changes of a window are ordered by rank, then limit. So the last change of a window is a row's limit if
-  // there is one, else the latest change, and the largest limit if several changes have one time.
+  // Sorts the changes of a window by rank and limit. Then the last change of a window is a row's limit if there is
+  // one, else the latest change. If several changes have the same time, the last one has the largest limit.
   std::sort(changes_.begin(), changes_.end());
   size_t kept = 0;
   for (size_t i = 0; i < changes_.size(); ++i) {
@@ -55,8 +55,8 @@ void LimitHistory::Compact() {
   changes_.resize(kept);
 }
 
-// Removes changes that do not change the limit in force. If a job also has limits of rows, only some of these
-// are stored here. A change may then only seem to repeat the previous limit, and is kept.
+// Removes changes that repeat the limit in force. Keeps a change of a job with limits in rows: only some of those
+// are stored here, so the change may only seem to repeat the limit.
 void LimitHistory::DropRepeats() {
   size_t kept = 0;
   for (size_t i = 0; i < changes_.size();) {

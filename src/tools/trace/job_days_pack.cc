@@ -14,8 +14,8 @@
 namespace taut::tools {
 namespace {
 
-// Converts masses in ascending bucket order to whole 65536ths. The running sum is rounded instead of each
-// mass, so that the shares add up exactly.
+// Converts masses in bucket order to whole 65536ths. Rounds the running sum, not each mass, so that the shares add
+// up exactly.
 class ShareWriter {
  public:
   explicit ShareWriter(std::vector<RowShare>& out) : out_(out), first_(out.size()) {}
@@ -50,8 +50,7 @@ void SpreadPercentiles(std::span<const float> values, std::span<const float> fra
                        std::vector<RowShare>& out) {
   assert(!values.empty() && values.size() == fractions.size());
   const Grid& grid = Grid::Cpu();
-  // Values above the grid, including infinity, are treated as the grid's upper bound: infinity would make the
-  // masses below it NaN.
+  // Clamp values to the grid's upper bound. Infinity would otherwise make the masses below it NaN.
   const auto in_grid = [&grid](double v) { return std::min(v, grid.upper_bounds().back()); };
   ShareWriter writer(out);
   double low = in_grid(values[0]);
@@ -91,7 +90,7 @@ namespace {
 
 constexpr size_t kRowWords = sizeof(RowRecord) / sizeof(uint32_t);
 
-// Columns compress better and faster than rows, because equal fields are adjacent.
+// Columns compress better and faster than rows, because similar values are adjacent.
 std::vector<uint32_t> ToColumns(const DayRows& day) {
   const size_t n = day.rows.size();
   std::vector<uint32_t> columns(n * kRowWords + day.shares.size());

@@ -1,4 +1,4 @@
-// Packed rows of JobDayStore: one day at a time, in memory or in an unlinked temporary file.
+// Packed rows of JobDayStore, one day at a time, in memory or in an unlinked temporary file.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace taut::tools {
 
-// One usage row without its day; rows are buffered by day. Absent figures are kAbsent.
+// A usage row. The buffer that contains the row determines its day. Absent values are kAbsent.
 struct RowRecord {
   uint32_t job = 0;
   uint32_t task = 0;
-  uint32_t start_us = 0;       // microseconds after the start of the window
-  uint16_t window_in_day = 0;  // 0..287
-  uint16_t num_shares = 0;     // number of shares of the percentile distribution; 0 if the row has none
+  uint32_t start_us = 0;       // since the start of the window
+  uint16_t window_in_day = 0;  // in [0, 287]
+  uint16_t num_shares = 0;     // number of RowShares of the CPU distribution; 0: no distribution
   float seconds = 0;
   float cpu_mean = kAbsent;
   float cpu_peak = kAbsent;
@@ -34,8 +34,8 @@ struct RowRecord {
 };
 static_assert(sizeof(RowRecord) == 48);
 
-// A share of a row's time: (share_minus_1 + 1) / 65536 of its seconds at `bucket`. The shares of a row add up
-// to 65536.
+// Part of a row's time: (share_minus_1 + 1) / 65536 of its seconds at `bucket`. The parts of a row add up to
+// 65536.
 struct RowShare {
   static constexpr double kWhole = 65536;
   uint16_t bucket = 0;
@@ -45,18 +45,17 @@ struct RowShare {
   auto operator<=>(const RowShare&) const = default;
 };
 
-// Appends to `out` the distribution of one unit of time over the CPU grid. Between two neighbouring
-// percentiles the samples are assumed to be uniform. Samples below the first or above the last percentile are
-// assumed to be equal to it. `values` should ascend; a smaller value is replaced by the larger value before
-// it. Shares are in bucket order; shares below 1/131072 are merged into a neighbour. At most
-// Grid::Cpu().size() shares are appended. REQUIRES: both spans have the same size >= 1.
+// Appends to `out` the distribution of one unit of time over the CPU grid. Samples are assumed to be uniform
+// between two neighbouring percentiles, and equal to the first or last percentile beyond it. `values` should
+// ascend: a value smaller than the previous one is replaced by the previous one. Shares are in bucket order.
+// Shares below 1/131072 are merged into a neighbour, and at most Grid::Cpu().size() shares are appended. REQUIRES:
+// both spans have the same size >= 1.
 void SpreadPercentiles(std::span<const float> values, std::span<const float> fractions,
                        std::vector<RowShare>& out);
-// Returns the mean of the distribution that SpreadPercentiles computes.
+// Returns the mean of the distribution that SpreadPercentiles() appends.
 double MeanOfPercentiles(std::span<const float> values, std::span<const float> fractions);
 
-// An append-only array that never moves its elements. Day buffers that grow in turns therefore need no
-// copies, and no memory for doubled capacities.
+// An append-only array whose elements never move. Growing such an array needs no copies and no doubled capacity.
 template <typename T, size_t kChunk>
 class ChunkedArray {
  public:
@@ -82,14 +81,13 @@ class ChunkedArray {
   size_t size_ = 0;
 };
 
-// Rows of one day in order of arrival; the shares of row i follow those of row i-1.
+// Rows of one day in order of arrival. The shares of row i follow the shares of row i - 1.
 struct DayRows {
   std::vector<RowRecord> rows;
   std::vector<RowShare> shares;
 };
 
-// A temporary file without a name: the system removes the file when this process ends for any reason. Not
-// thread-safe.
+// A temporary file without a name, which the system deletes when the process ends for any reason. Not thread-safe.
 class SpillFile {
  public:
   struct Run {
@@ -103,10 +101,10 @@ class SpillFile {
   SpillFile(const SpillFile&) = delete;
   SpillFile& operator=(const SpillFile&) = delete;
 
-  // Appends a compressed run; opens the file at the first call. Returns ResourceExhausted if the disk is full,
-  // else Unavailable.
+  // Appends a compressed run. The first call creates the file. Returns ResourceExhausted if the disk is full, and
+  // Unavailable for other errors.
   absl::StatusOr<Run> Append(const DayRows& day);
-  // Appends the run's rows to `out`. Returns Unavailable for a read error, DataLoss for damaged data.
+  // Appends the rows of a run to `out`. Returns Unavailable for a read error, and DataLoss for damaged data.
   absl::Status Read(const Run& run, DayRows& out) const;
   uint64_t bytes() const { return end_; }
 

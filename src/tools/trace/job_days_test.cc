@@ -1,4 +1,4 @@
-// Tests of JobDayStore: the result is the same for rows in any order, in memory or in the temporary file.
+// Tests of JobDayStore: the result does not depend on the order of rows, or on the use of the temporary file.
 #include "tools/trace/job_days.h"
 
 #include <algorithm>
@@ -100,14 +100,14 @@ std::vector<JobDay> Fold(uint32_t jobs, const std::vector<TestRow>& rows, FoldRe
 
 TEST(JobDayStore, KillsAreSummedAndHaveTheLimitThatKilled) {
   const std::vector<TestRow> rows = {
-      // The window has two rows, one of them twice, and the task has its own limit.
+      // A task with a limit of its own and two rows in the window, one of them duplicated.
       {.task = 1, .seconds = 60, .memory_mean = 5.0F, .memory_limit = 10.0F, .oom_kills = 1},
       {.task = 1, .start_s = 60, .seconds = 60, .memory_mean = 5.0F, .oom_kills = 2},
       {.task = 1, .start_s = 60, .seconds = 60, .memory_mean = 5.0F, .oom_kills = 3},
-      // One task has no kill, and one has an unknown number of kills.
+      // A task without kills, and a task with an unknown number of kills.
       {.task = 0, .memory_mean = 5.0F, .memory_limit = 20.0F, .oom_kills = 0},
       {.task = 2, .memory_mean = 5.0F},
-      {.task = 3, .memory_mean = 5.0F, .oom_kills = 1},  // killed at the job's limit
+      {.task = 3, .memory_mean = 5.0F, .oom_kills = 1},  // killed at the limit of the job
       {.job = 1, .task = 0, .start_s = 300, .memory_mean = 5.0F, .memory_peak = 7.0F, .oom_kills = 1},
       {.job = 1, .task = 1, .start_s = 300, .cpu_mean = 1.0F, .oom_kills = 1}};
   const auto days = Fold(2, rows);
@@ -118,7 +118,7 @@ TEST(JobDayStore, KillsAreSummedAndHaveTheLimitThatKilled) {
   EXPECT_THAT(days[1].kills, ElementsAre(TaskKills{WindowId{1}, 0, 1, 7.0F},  // killed at its highest usage
                                          TaskKills{WindowId{1}, 1, 1, kAbsent}));
   EXPECT_EQ(Fold(2, {rows.rbegin(), rows.rend()}), days) << "in any order";
-  // The result is the same if the rows were in the temporary file.
+  // Repeat with the rows in the temporary file.
   const auto spilt = MakeStore(2, 1);
   for (const TestRow& row : rows) Put(*spilt, row);
   EXPECT_EQ(AllDays(*spilt), days);
@@ -133,7 +133,7 @@ TEST(JobDayStore, GroupsRowsByDayJobWindowAndTask) {
   EXPECT_EQ(days[0].job, JobId{0});
   EXPECT_EQ(days[0].day, 0);
   ASSERT_EQ(days[0].windows.size(), 1U);
-  // The row belongs to the window of its start, although the row ends in the next day.
+  // A row belongs to the window of its start, even if it ends on the next day.
   EXPECT_EQ(days[0].windows[0].window.index, 287);
   EXPECT_EQ(days[1].job, JobId{1});
   EXPECT_EQ(days[1].day, 1);
@@ -179,7 +179,7 @@ TEST(JobDayStore, CountsRowsBehindALaterOneOfTheSameTask) {
   FoldReport report;
   Fold(1,
        {{.task = 0, .start_s = 600, .cpu_mean = 1.0F},
-        {.task = 1, .start_s = 300, .cpu_mean = 1.0F},  // a row of another task is not late
+        {.task = 1, .start_s = 300, .cpu_mean = 1.0F},  // not late, because it belongs to another task
         {.task = 0, .start_s = 0, .cpu_mean = 1.0F},
         {.task = 0, .start_s = 300, .cpu_mean = 1.0F},
         {.task = 0, .start_s = 900, .cpu_mean = 1.0F}},
@@ -193,7 +193,7 @@ TEST(JobDayStore, PercentilesSpreadTheSecondsAndGiveMeanAndPeak) {
   ASSERT_EQ(days[0].tasks.size(), 1U);
   EXPECT_FLOAT_EQ(days[0].tasks[0].cpu_mean_cores, 1.75F);
   EXPECT_FLOAT_EQ(days[0].tasks[0].cpu_peak_cores, 2.0F);
-  // The expected shares: half of the time evenly over (1, 2], and half at 2.
+  // Expect half of the time evenly in (1, 2], and half at 2.
   const Bucket at_two = Grid::Cpu().BucketOf(2.0);
   double total = 0, at_or_below_1_5 = 0;
   for (const BucketWeight& b : days[0].cpu_buckets) {
@@ -211,7 +211,7 @@ TEST(JobDayStore, LimitIsTheLargestOfTheWindowElseTheLastKnown) {
   const std::unique_ptr<JobDayStore> store = MakeStore(1);
   store->OnLimit(JobId{0}, Timestamp::FromSeconds(250), 1.0F, std::nullopt);   // in force from window 1
   store->OnLimit(JobId{0}, Timestamp::FromSeconds(1500), 7.0F, std::nullopt);  // in force from window 5
-  // This change is earlier: the change at 250 s overrides its CPU limit.
+  // An earlier change, whose CPU limit the change at 250 s overrides.
   store->OnLimit(JobId{0}, Timestamp::FromSeconds(200), 9.0F, 64.0F);
   for (const int64_t w : {0, 1, 4, 5, 6, 300}) Put(*store, {.start_s = w * 300, .cpu_mean = 1.0F});
   Put(*store, {.task = 1, .start_s = 600, .cpu_limit = 2.0F});
@@ -236,13 +236,13 @@ TEST(JobDayStore, LimitIsTheLargestOfTheWindowElseTheLastKnown) {
 TEST(JobDayStore, AddsUpTheTasksOwnLimitsWhereTheyDiffer) {
   const std::unique_ptr<JobDayStore> store = MakeStore(1);
   store->OnLimit(JobId{0}, Timestamp{}, std::nullopt, 64.0F);
-  // In the first window the CPU limits are equal. In the second window they differ, a task without a CPU
-  // limit has the largest, and no task has a memory limit of its own.
+  // In window 0 the CPU limits are equal. In window 1 they differ, and task 2 has none, so the largest limit
+  // applies to it.
   for (uint32_t task : {0U, 1U}) Put(*store, {.task = task, .cpu_mean = 1.0F, .cpu_limit = 3.0F});
   Put(*store, {.task = 0, .start_s = 300, .cpu_mean = 1.0F, .cpu_limit = 2.0F});
   Put(*store, {.task = 1, .start_s = 300, .cpu_mean = 1.0F, .memory_mean = 5.0F, .cpu_limit = 4.0F});
   Put(*store, {.task = 2, .start_s = 300, .cpu_mean = 1.0F});
-  // The CPU usage of task 3 was not measured.
+  // CPU usage of task 3 was not measured.
   Put(*store, {.task = 3, .start_s = 300, .memory_mean = 5.0F, .cpu_limit = 1.0F});
   const auto days = AllDays(*store);
   ASSERT_EQ(days.size(), 1U);
@@ -282,7 +282,8 @@ std::vector<TestRow> AnyRows() {
     TestRow r;
     r.job = *rc::gen::inRange(0U, 4U);
     r.task = *rc::gen::inRange(0U, 3U);
-    r.start_s = *rc::gen::inRange(-3, 900) * 150;  // starts in half windows of three days, also before 0
+    // multiples of half a window over three days, also negative
+    r.start_s = *rc::gen::inRange(-3, 900) * 150;
     r.seconds = *rc::gen::element(1, 100, 150, 300, 900);
     r.cpu_mean = MaybeFloat(3);
     r.cpu_max = MaybeFloat(2);
@@ -331,7 +332,7 @@ RC_GTEST_PROP(JobDayStoreProperty, NeitherTheOrderOfRowsNorSpillingMatters, ()) 
   std::vector<TestRow> rows = AnyRows();
   std::vector<LimitEvent> limits = AnyLimits();
   const std::vector<JobDay> expected = FoldAll(rows, limits, size_t{1} << 30);
-  RC_ASSERT(expected == FoldAll(rows, limits, 0));  // every row becomes its own run
+  RC_ASSERT(expected == FoldAll(rows, limits, 0));  // with a run for every row
   const int shuffles = 3;
   for (int s = 0; s < shuffles; ++s) {
     for (size_t i = rows.size(); i > 1; --i) std::swap(rows[i - 1], rows[*rc::gen::inRange<size_t>(0, i)]);
@@ -346,8 +347,8 @@ RC_GTEST_PROP(JobDayStoreProperty, LimitsAreWhatASlowReadingOfTheRuleGives, ()) 
   const std::vector<LimitEvent> limits = AnyLimits();
   for (const JobDay& day : FoldAll(rows, limits, size_t{1} << 30)) {
     for (const JobWindow& w : day.windows) {
-      // Candidates are (first window in force, true for a row's limit, time, limit). The greatest candidate
-      // at or before the window is in force.
+      // Candidates are (first window, true for a limit in a row, time, limit). The greatest candidate at or before
+      // the window is in force.
       std::tuple<int64_t, bool, int64_t, float> best{INT64_MIN, false, 0, kAbsent};
       for (const TestRow& r : rows) {
         const int64_t window = FloorDiv(r.start_s, 300);
@@ -381,7 +382,7 @@ RC_GTEST_PROP(SpreadPercentilesProperty, SharesAddUpAndKeepEachQuantile, ()) {
   }
   RC_ASSERT(total == 1.0);
   for (size_t q = 0; q < n; ++q) {
-    // Shares of the time in buckets below, and up to, the quantile's bucket.
+    // Shares of the time in buckets below the quantile's bucket, and up to it.
     double below = 0, at_or_below = 0;
     const Bucket bucket = Grid::Cpu().BucketOf(values[q]);
     for (const RowShare& s : shares) {

@@ -12,7 +12,7 @@
 namespace taut::tools {
 namespace {
 
-// The reader uses one buffer, one is ready, and one is being filled.
+// One buffer is read, one is ready, and one is being filled.
 constexpr size_t kNumBuffers = 3;
 
 }  // namespace
@@ -33,28 +33,27 @@ struct LineBlocks::Impl {
   void Produce(std::stop_token stop);
   void StartThread();
 
-  // State of the filling side. Once the thread runs, only the thread may use this state.
+  // State for filling buffers. Only the thread may use it once the thread runs.
   std::unique_ptr<ByteSource> source;
-  std::string carry;  // beginning of a line whose end was not read yet
+  std::string carry;  // start of a line whose end was not read yet
   uint64_t bytes = 0;
   uint64_t next_line = 1;
-  bool skipping = false;  // inside a line that is too long
+  bool skipping = false;  // true within a line that is too long
   bool ended = false;
 
   std::array<Buffer, kNumBuffers> buffers;
   std::mutex mutex;
   std::condition_variable_any changed;
-  uint64_t filled = 0, taken = 0;  // numbers of blocks so far; guarded by the mutex
+  uint64_t filled = 0, taken = 0;  // numbers of blocks, guarded by the mutex
 
-  // State of the reader's side.
+  // State of the reader.
   Buffer* current = nullptr;
   bool done = false;
   std::jthread thread;
 };
 
 void LineBlocks::Impl::Seal(Buffer& buffer, LineBlock::Kind kind, size_t size) {
-  // Readers may read kPadding bytes after the end. Zeros make a reader's result independent of the previous
-  // block.
+  // Users may read kPadding bytes after the end. Zeros make their result independent of the previous block.
   std::memset(buffer.data.get() + size, 0, kPadding);
   buffer.block = {kind, std::string_view(buffer.data.get(), size), next_line};
   next_line += kind == LineBlock::Kind::kLines
@@ -64,8 +63,8 @@ void LineBlocks::Impl::Seal(Buffer& buffer, LineBlock::Kind kind, size_t size) {
   buffer.consumed = source->consumed();
 }
 
-// Skips the stream up to the next newline and stores the bytes after the newline in `carry`. Returns false at
-// the end of the stream.
+// Skips the stream up to the next newline, and stores the bytes after it in `carry`. Returns false at the end of
+// the stream.
 bool LineBlocks::Impl::SkipRestOfLine(Buffer& buffer) {
   while (true) {
     const size_t n = source->Read(buffer.data.get(), kMaxLineBytes);
@@ -101,8 +100,7 @@ void LineBlocks::Impl::Fill(Buffer& buffer) {
     const char* newline = static_cast<const char*>(memrchr(data, '\n', size));
     if (newline != nullptr) {
       const size_t whole = static_cast<size_t>(newline - data) + 1;
-      // The remaining bytes become a separate block in the next call, which handles a missing newline or
-      // damage.
+      // The remaining bytes become a block in the next call, which handles a missing newline and damage.
       carry.assign(data + whole, size - whole);
       if (ended && !carry.empty()) ended = false;
       return Seal(buffer, LineBlock::Kind::kLines, whole);
@@ -126,13 +124,13 @@ void LineBlocks::Impl::Produce(std::stop_token stop) {
     Buffer* buffer = nullptr;
     {
       std::unique_lock lock(mutex);
-      // The reader still uses the block that it took last, so the buffer of this block must not be filled.
+      // Do not fill the buffer of the last taken block, which the reader still uses.
       const auto has_room = [this] { return filled - taken < kNumBuffers - 1; };
       if (!changed.wait(lock, stop, has_room)) return;
       buffer = &buffers[filled % kNumBuffers];
     }
-    // Fill without the lock: reading and decompressing are slow, and the reader must be able to take finished
-    // blocks meanwhile.
+    // Fill without the lock, because reading and decompressing are slow, and the reader must be able to take
+    // finished blocks.
     Fill(*buffer);
     const std::lock_guard lock(mutex);
     ++filled;
@@ -150,9 +148,9 @@ bool LineBlocks::Next(LineBlock& block) {
   if (m.done) return false;
   if (!m.thread.joinable()) {
     if (m.current == nullptr) {
-      // Most files of some traces fit into one block, and need no thread.
+      // Fill the first block without a thread. Most files of some traces have only one block.
       m.Fill(m.buffers[0]);
-      // The first block counts as filled and taken, so that the thread continues with the second buffer.
+      // Count the first block as filled and taken, so that the thread continues with the second buffer.
       m.filled = m.taken = 1;
       m.current = &m.buffers[0];
     } else if (m.ended) {

@@ -1,4 +1,4 @@
-// Splits a stream of bytes into blocks of whole lines, one block ahead of the reader, on a thread of its own.
+// Splits a stream of bytes into blocks of whole lines. A thread fills blocks ahead of the reader.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +12,34 @@ namespace taut::tools {
 struct LineBlock {
   enum class Kind : uint8_t {
     kLines,    // whole lines
-    kTooLong,  // beginning of a line longer than kMaxLineBytes; the line is left out
-    kCutOff,   // last line of a damaged stream, which may be incomplete and is left out
+    kTooLong,  // start of a line longer than kMaxLineBytes, which must be skipped
+    kCutOff,   // last line of a damaged stream, which may be incomplete and must be skipped
   };
   Kind kind = Kind::kLines;
-  // Text of kLines ends in '\n', which is added if a file's last line lacks it. kPadding readable bytes
-  // follow.
+  // For kLines, ends in '\n', which is added if the last line of a file lacks it. The kPadding bytes after the end
+  // are readable.
   std::string_view lines;
-  uint64_t first_line = 1;  // number in the file of the block's first line, from 1
+  uint64_t first_line = 1;  // number in the file of the first line, from 1
 };
 
-// Reads blocks of a stream. Memory: three blocks. The blocks and their order do not depend on timing. Only
-// one thread may read.
+// Reads the blocks of a stream. Memory: three blocks. Blocks and their order do not depend on timing. Only one
+// thread may read.
 class LineBlocks {
  public:
   static constexpr size_t kMaxLineBytes = size_t{1} << 20;
   static constexpr size_t kPadding = 64;
 
   explicit LineBlocks(std::unique_ptr<ByteSource> source);
-  // Stops the thread and discards the blocks that were not read.
+  // Stops the thread and discards unread blocks.
   ~LineBlocks();
 
-  // Reads the next block, which is valid until the next call. Returns false at the end.
+  // Sets `block` to the next block, which is valid until the next call. Returns false at the end.
   bool Next(LineBlock& block);
 
-  // Return the number of bytes up to the end of the block that Next() returned last.
-  uint64_t bytes() const;     // unwrapped
+  // Return the number of bytes up to the end of the last block.
+  uint64_t bytes() const;     // of the decompressed stream
   uint64_t consumed() const;  // ByteSource::consumed()
-  // Returns ByteSource::damage() after Next() has returned false; empty before.
+  // Returns ByteSource::damage() once Next() has returned false; empty before.
   std::string_view damage() const;
 
  private:

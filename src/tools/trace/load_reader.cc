@@ -26,18 +26,18 @@
 namespace taut::tools {
 namespace {
 
-// Longest span of one job's rows.
+// Maximum time between the first and the last row of a job.
 constexpr int64_t kMostSpanUs = int64_t{38} * 365 * kDaySeconds * kMicrosPerSecond;
-// A job with more than kFewSteps steps is left out if less than one in kMostEmpty steps has a row: the job's
-// series would be mostly empty memory.
+// A job with more than kFewSteps steps is omitted if fewer than one in kMostEmpty steps have a row. Its series
+// would be mostly empty memory.
 constexpr int64_t kFewSteps = 20'160, kMostEmpty = 100;
-constexpr size_t kMostJson = size_t{1} << 30;  // largest answer in bytes; an answer is read as a whole
+constexpr size_t kMostJson = size_t{1} << 30;  // maximum size of a JSON file, which is read as a whole
 constexpr std::string_view kSameTime = "same time as the row before",
                            kTimeBefore = "time before that of the row before";
-constexpr int64_t kFirstMilliseconds = 100'000'000'000;  // larger numbers are milliseconds, not seconds
+constexpr int64_t kFirstMilliseconds = 100'000'000'000;  // numbers from here on are milliseconds
 
-constexpr size_t kMostTexts = 64;  // most texts per job of rows whose time may be wrong
-constexpr int64_t kJump = 10;      // a gap this many times the previous gap marks a time that may be wrong
+constexpr size_t kMostTexts = 64;  // maximum number of stored texts per job
+constexpr int64_t kJump = 10;      // a gap this many times as long as the previous gap indicates a wrong time
 
 struct Point {
   int64_t us;
@@ -46,22 +46,22 @@ struct Point {
 };
 struct JobRows {
   std::string name;
-  std::vector<Point> points;   // points in the order of the rows, whatever their times
-  std::vector<float> signals;  // signals of each point, in the order of LoadReadOptions::signals
-  // Index of the first point of each file.
+  std::vector<Point> points;   // in the order of the rows
+  std::vector<float> signals;  // of all points, in the order of LoadReadOptions::signals
+  // Each file with the index of its first point.
   std::vector<std::pair<size_t, std::string>> files;
-  // Texts of the points whose time may be wrong, as they are in the file.
+  // Index and text of points whose time may be wrong.
   std::vector<std::pair<size_t, std::string>> texts;
 };
 
-// Returns the name without folders and endings: "dir/web.csv.gz" gives "web".
+// Returns the file's name without folder and extensions: "web" for "dir/web.csv.gz".
 std::string Stem(const std::string& file) {
   std::filesystem::path path(file.substr(file.rfind(':') + 1));
   for (path = path.filename(); !path.extension().empty() && path != path.stem();) path = path.stem();
   return path.string();
 }
 
-// Returns the name in a CSV cell, without quotes; within quotes, "" stands for one quote.
+// Returns the name in a CSV cell without quotes. Within quotes, "" stands for one quote.
 std::string JobName(std::string_view cell) {
   std::string name(Unquoted(cell));
   if (!StripSpace(cell).starts_with('"')) return name;
@@ -92,8 +92,7 @@ class LoadReader {
     if (IsJson(file.head)) return ReadJson(**source);
     return table_.ReadRows(*std::move(source), [this](const CsvRow& row) { return TakeRow(row); });
   }
-  // Returns the series. With strict, returns an error with the first row that was skipped because of its
-  // time.
+  // Returns the series. With strict, returns an error about the first row that was skipped because of its time.
   absl::StatusOr<std::vector<LoadSeries>> Finish() {
     std::vector<LoadSeries> out;
     for (JobRows& job : jobs_) {
@@ -146,8 +145,8 @@ class LoadReader {
     }
     return table_.Damaged(source.damage());
   }
-  // Adds one series. `seen` contains the jobs of this file. Another file may continue a job, because a server
-  // limits the number of points per answer.
+  // Adds one series. `seen` contains the jobs of this file. Another file may continue a job, because servers limit
+  // the number of points per response.
   absl::Status TakeSeries(const RangeSeries& series, size_t number, absl::flat_hash_set<std::string>& seen) {
     std::string name = NameOf(series);
     const std::string whole = name;
@@ -192,7 +191,7 @@ class LoadReader {
     columns_.size = row.size();
     double number = 0;
     is_header = row.size() < 2 || ParseDecimal(row.begin(1), row.end(1), number) == NumberKind::kBad;
-    // The file has no header: its two columns are a time and a load.
+    // A file with two columns and no header contains a time and a load.
     if (!is_header && row.size() == 2 && signals_.empty()) return absl::OkStatus();
     columns_.time = columns_.load = -1;
     columns_.signals.assign(signals_.size(), -1);
@@ -247,7 +246,7 @@ class LoadReader {
     if (columns_.job >= 0 && name.empty()) return table_.Bad("no job name", row);
     return AddPoint(name, us, load, row.line(), [&] { return std::string(row.text()); });
   }
-  // Fills row_signals_. Returns the error; "" if there is none.
+  // Parses the signals of a row into row_signals_. Returns the error; "" if there is none.
   std::string_view ParseSignals(const CsvRow& row) {
     row_signals_.clear();
     for (const int column : columns_.signals) {
@@ -282,8 +281,8 @@ class LoadReader {
 
   // ---- rows with a wrong time ----
 
-  // Returns the reason why the point is skipped; `before` and `after` are the nearest kept points (null:
-  // none).
+  // Returns the reason why a point is skipped. `before` and `after` are the nearest points that are kept; null if
+  // there are none.
   static std::string_view WrongTime(const Point& point, const Point* before, const Point* after) {
     if (before != nullptr && point.us == before->us) return kSameTime;
     if (before != nullptr && point.us < before->us) return kTimeBefore;
@@ -303,8 +302,8 @@ class LoadReader {
     report_.Skip(cause, std::prev(file)->second, point.line, text);
     return strict_ ? BadRow(cause, std::prev(file)->second, point.line, text) : absl::OkStatus();
   }
-  // Keeps the longest ordered part of the rows. A comparison of each row with the previous row would reject
-  // all rows after one wrong time.
+  // Keeps the longest ordered part of the rows. Comparing each row with the previous one would reject all rows
+  // after one wrong time.
   absl::Status KeepRowsInOrder(JobRows& job) {
     std::vector<int64_t> times;
     times.reserve(job.points.size());
@@ -364,7 +363,7 @@ class LoadReader {
     return found->second;
   }
   std::optional<LoadSeries> ToSeries(const JobRows& job) {
-    std::map<int64_t, size_t> gaps;  // seconds -> number of gaps
+    std::map<int64_t, size_t> gaps;  // number of gaps by length in seconds
     for (size_t i = 1; i < job.points.size(); ++i)
       ++gaps[std::max<int64_t>(1, (job.points[i].us - job.points[i - 1].us + 500'000) / kMicrosPerSecond)];
     if (gaps.empty()) {
@@ -378,7 +377,7 @@ class LoadReader {
                  })->first;
     out.start_s = Timestamp{job.points.front().us}.seconds();
     const int64_t step_us = out.step_s * kMicrosPerSecond;
-    // A row that is early or late by less than half a step is assigned to the nearest step.
+    // Round each time to the nearest step.
     const auto slot = [&](int64_t us) { return (us - job.points.front().us + step_us / 2) / step_us; };
     const int64_t steps = slot(job.points.back().us) + 1;
     if (steps > kFewSteps && steps > kMostEmpty * static_cast<int64_t>(job.points.size())) {
@@ -397,7 +396,7 @@ class LoadReader {
     AddSignals(job, slot, out);
     return out;
   }
-  // Adds the signals. A step has the mean of its rows' signals, like the load.
+  // Adds the signals. The signal in a step is the mean over its rows, like the load.
   template <typename SlotOf>
   void AddSignals(const JobRows& job, const SlotOf& slot, LoadSeries& out) const {
     for (size_t k = 0; k < signals_.size(); ++k) {
@@ -422,7 +421,7 @@ class LoadReader {
   const bool strict_;
   const std::string job_label_;
   const std::vector<std::string> signals_;
-  std::vector<float> row_signals_;  // scratch memory
+  std::vector<float> row_signals_;  // reused for each row
   ReadReport& report_;
   CsvTable table_;
   Columns columns_;

@@ -51,7 +51,7 @@ class RangeAnswer {
   absl::Status ReadData(JsonValue data) {
     return data.ForEachField([this](std::string_view key, JsonValue v) {
       if (key == "resultType") return v.Read(type_);
-      // A result of another type has another structure and is not parsed.
+      // Results of other types have another structure and are not parsed.
       if (key != "result" || (!type_.empty() && type_ != "matrix")) return absl::OkStatus();
       has_result_ = true;
       return v.ForEachItem([this](JsonValue series) { return ReadSeries(series); });

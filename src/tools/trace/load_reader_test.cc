@@ -1,4 +1,4 @@
-// Tests of load series from CSV and JSON: formats, gaps, and rows that are skipped.
+// Tests of load series from CSV and JSON: formats, gaps, and skipped rows.
 #include "tools/trace/load_reader.h"
 
 #include <filesystem>
@@ -106,7 +106,7 @@ TEST_F(LoadReader, SaysWhatIsWrong) {
   EXPECT_FALSE(Read("time,load\n0,1\n1,2\n2,2\n1000000000,3\n").ok());
   EXPECT_THAT(report_.warnings,
               testing::Contains("job \"web\": not replayed, 4 rows in 1000000001 steps of 1 s"));
-  // A row with a far time must not lead to a series up to that time.
+  // A row with a wrong, distant time must not extend the series to this time.
   EXPECT_TRUE(Read("time,load\n0,1\n60,2\n1628640000,3\n").ok());
   EXPECT_EQ(report_.skipped.at("more than 38 years after the job's first row").count, 1);
 }
@@ -122,7 +122,7 @@ TEST_F(LoadReader, NamesMayHaveCommasAndQuotes) {
   EXPECT_EQ((*loads)[2].job, "\xC3\xBC");
 }
 
-// A time in the far future must not make all rows after it wrong.
+// A wrong time in the distant future must not cause later rows to be skipped.
 TEST_F(LoadReader, ARowOfAFarTimeIsSetAside) {
   std::string text = "time,job,load\n";
   for (int i = 0; i < 10; ++i) {
@@ -144,13 +144,13 @@ TEST_F(LoadReader, ARowOfAFarTimeIsSetAside) {
   EXPECT_EQ(report_.skipped.size(), 2U);
   EXPECT_THAT(std::string(Read(text, true).status().message()),
               testing::EndsWith("web.csv:8: time before that of the row before: 300,a,5"));
-  // If the first row has the wrong time, its text is no longer known.
+  // The text of the first row is not stored, so its example contains the parsed values.
   EXPECT_TRUE(Read("time,load\n4070908800,1\n0,1\n60,2\n120,3\n").ok());
   EXPECT_THAT(report_.skipped.at("time after that of the rows after it").examples,
               ElementsAre(testing::EndsWith("web.csv:2: 2099-01-01 00:00 UTC, load 1")));
 }
 
-// Returns a response of /api/v1/query_range with these series.
+// Returns a response of /api/v1/query_range with `series`.
 std::string Answer(const std::string& series) {
   return R"({"status":"success","data":{"resultType":"matrix","result":[)" + series + "]}}\n";
 }
@@ -177,7 +177,7 @@ TEST_F(LoadReader, ReadsTheAnswerOfAQueryRange) {
   EXPECT_EQ((*loads)[0].job, "web") << "of the file";
 }
 
-// A server returns at most 11,000 points per series, so a long range is in several files.
+// A server returns at most 11,000 points per series, so a long range needs several files.
 TEST_F(LoadReader, AnotherFileGoesOnWithAJob) {
   std::vector<std::string> paths;
   for (const char* values : {R"([0,"1"],[60,"2"])", R"([120,"3"],[180,"4"])"}) {
@@ -228,8 +228,7 @@ TEST_F(LoadReader, SaysWhatIsWrongWithJson) {
               HasSubstr("the answer is a vector; expected a matrix"));
   for (const char* other : {"{}", R"({"a":1})", R"({"data":[1]})", R"({"data":{"result":{"a":1}}})"})
     EXPECT_THAT(error(other), HasSubstr("not an answer of /api/v1/query_range")) << other;
-  // The text is cut off in the second series: the first series is read, and with strict the result is an
-  // error.
+  // The text ends within the second series. The first series is used; with strict, the result is an error.
   const std::string whole = Answer(
       "{\"metric\":{\"a\":\"b\"},\"values\":[[0,\"1\"],[60,\"2\"]]},\n"
       "{\"metric\":{\"a\":\"c\"},\"values\":[[0,\"1\"],[60,\"2\"]]}");

@@ -1,5 +1,4 @@
-// Shared part of the readers of machines: it handles rows of tables of machines, and the machines of usage
-// rows.
+// Handles rows of tables of machines, and the machines of usage rows, for all readers with machines.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +12,32 @@
 
 namespace taut::tools {
 
-// Passes machines to a sink that has machines(), and counts contradictions in the report. Not thread-safe.
+// Passes machines to the sink's machines(), and counts contradictions in the report. Not thread-safe.
 class MachineRows {
  public:
-  // Keeps references to both arguments.
+  // The arguments must outlive this object.
   MachineRows(TraceSink& sink, ReadReport& report)
       : sink_(sink), machines_(sink.machines()), report_(report) {}
 
-  // Returns true if the sink has machines(). If not, only BeginFile and Finish may be called.
+  // Returns true if the sink has machines(). Otherwise only BeginFile() and Finish() may be called.
   bool wanted() const { return machines_ != nullptr; }
   void BeginFile(std::string_view name) { files_.emplace_back(name); }
 
-  // Returns the number of the machine with this ID. A new machine is named after its ID.
+  // Returns the number of the machine with this ID. The name of a new machine is its ID.
   uint32_t Number(int64_t id);
   uint32_t Number(std::string_view name) { return machines_->Number(name); }
   // Adds a row of a table of machines.
   void TakeEvent(uint32_t machine, brain::MachineEvent event, uint64_t line, std::string_view text);
-  // Adds a row of usage that was measured on the machine.
+  // Adds the machine of a usage row.
   void TakePlace(JobId job, uint32_t task, Timestamp start, uint32_t machine, uint64_t line,
                  std::string_view text);
-  // Counts a row of usage without a machine.
+  // Counts a usage row without a machine.
   void TakeNoPlace(uint64_t line, std::string_view text);
-  // Brings the events of all machines into order and counts contradictions. Call it after the last row.
+  // Sorts the events of all machines and counts contradictions. Call after the last row.
   void Finish();
 
  private:
-  // A cause that may apply to every row of a trace; the entry of the cause in the report is looked up only
-  // once.
+  // A cause that may apply to every row of a trace. Caches the pointer to its entry in the report.
   struct Frequent {
     std::string_view cause;
     ReadReport::Cause* counted = nullptr;

@@ -1,4 +1,4 @@
-// Tests of machines and placements in the three formats that have them, with the published columns.
+// Tests of machines and placements in the three formats with machines, with the published columns.
 #include <map>
 #include <string>
 
@@ -43,7 +43,7 @@ class MachineRowsTest : public ::testing::Test {
     ASSERT_TRUE(s.ok()) << s;
   }
   std::string File(const std::string& name, const std::string& text) { return dir_.Write(name, text); }
-  // Returns "count cause" of each cause of kept rows, and the first example.
+  // Returns "count cause" for each cause of kept rows, and the first example.
   std::vector<std::string> Kept() const {
     std::vector<std::string> out;
     for (const auto& [cause, rows] : report_.kept) {
@@ -53,7 +53,7 @@ class MachineRowsTest : public ::testing::Test {
     }
     return out;
   }
-  // Returns "from cores bytes" of each change; "-" while the machine is out of the cell.
+  // Returns "from cores bytes" for each capacity change; "-" while the machine is not in the cell.
   std::string Capacities(const std::string& machine) {
     std::string out;
     for (const brain::MachineCapacity& c : sink_.recorded.capacities(sink_.recorded.Number(machine)))
@@ -165,14 +165,14 @@ TEST_F(MachineRowsTest, Alibaba2018ContainersMove) {
                         "1 usage without a machine | container_usage.csv:3: c_1,,1200,10,20,,,,,,"}));
 }
 
-// Each series of a group is on the machine of the task that it became.
+// A grouped task stays on the machine of its series.
 TEST_F(MachineRowsTest, GroupsKeepTheMachinesOfTheirTasks) {
   Read({File("machine_usage.csv", "m_7,600,41,92,,,43.04,33.08,5\nm_8,600,41,92,,,43.04,33.08,5\n")}, 2);
   EXPECT_EQ(sink_.placed, (std::vector<std::string>{"m_7+1/0@600 m_7", "m_7+1/1@600 m_8"}));
   EXPECT_EQ(report_.warnings.back(), "no table of machines was read: what the machines have is not known");
 }
 
-// A sink that needs no machines receives none, and the report warns that the table of machines is not used.
+// A sink without machines() receives none, and a warning reports that the table of machines is not used.
 TEST_F(MachineRowsTest, TablesOfMachinesAreLeftOutWhereNotAskedFor) {
   const ReadResult r = ReadPaths(
       {File("instance_usage-000000000000.json", std::string(kRealRow) + "\n"),

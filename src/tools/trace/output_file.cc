@@ -1,4 +1,4 @@
-// Writes with write(2), after isa-l's deflate for gzip.
+// Writes files with write(2), and compresses gzip with isa-l.
 #include "tools/trace/output_file.h"
 
 #include <fcntl.h>
@@ -57,8 +57,8 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& 
       (target.parent_path() / fmt::format(".{}.XXXXXX", target.filename().string())).string();
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return FileError(path, errno);
-  // mkostemp(3) creates the file with mode 0600. Set the mode that open(2) would have set; a replaced file
-  // keeps its mode.
+  // mkostemp(3) creates the file with mode 0600. Set the mode that open(2) would have set, or the mode of the file
+  // that is replaced.
   const mode_t mask = umask(0);
   umask(mask);
   (void)fchmod(fd, exists ? status.st_mode & 0777 : 0644 & ~mask);
@@ -114,8 +114,8 @@ void OutputFile::Flush(bool last) {
 
 absl::Status OutputFile::Close() {
   Flush(true);
-  // Close before the rename: some file systems report a full disk only in close(2), and the old file must
-  // then stay.
+  // Close before the rename. Some file systems report a full disk only in close(2), and then the old file must
+  // stay.
   if (close(fd_) != 0 && status_.ok()) status_ = FileError(path_, errno);
   fd_ = -1;
   if (temporary_.empty() || !status_.ok()) return status_;

@@ -1,5 +1,4 @@
-// Writes a file from front to back, with gzip if its name ends in .gz. The file appears complete or not at
-// all.
+// Writes a file from start to end, compressed with gzip if its name ends in .gz. The file is replaced atomically.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +12,12 @@
 
 namespace taut::tools {
 
-// Buffers the appended bytes and writes them. Close() returns the first error. Not thread-safe.
+// Buffers and writes the appended bytes. Close() returns the first error. Not thread-safe.
 class OutputFile {
  public:
-  // Opens a temporary file in the folder of `path`. Close() replaces `path` with the temporary file. Until
-  // then, and if Close() fails or is never called, the old file stays. Pipes and devices are written
-  // directly. Returns the system's error, with the path.
+  // Opens a temporary file in the folder of `path`, with which Close() replaces `path`. The old file stays until
+  // then, and also if Close() fails or is never called. Pipes and devices are written directly. Returns the
+  // system's error with the path.
   static absl::StatusOr<std::unique_ptr<OutputFile>> Open(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -28,7 +27,7 @@ class OutputFile {
     buffer_.append(bytes);
     if (buffer_.size() >= kFlushBytes) Flush(false);
   }
-  // Completes the file. Call once, at the end.
+  // Completes the file. Call once, after the last Append().
   absl::Status Close();
 
  private:
@@ -40,7 +39,7 @@ class OutputFile {
   void Write(const char* data, size_t size);
 
   int fd_;
-  std::string path_;       // the path as the caller wrote it
+  std::string path_;       // as the caller passed it
   std::string temporary_;  // replaces target_ in Close(); "": target_ is written directly
   std::string target_;     // path_ with symbolic links resolved
   std::string buffer_;

@@ -31,8 +31,8 @@ absl::StatusOr<std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>> Cop
     return absl::DataLossError(fmt::format("{}: {}", path, (*source)->damage()));
   if (std::fflush(file.get()) != 0)
     return absl::ErrnoToStatus(errno, fmt::format("cannot copy the pipe {} to a temporary file", path));
-  // Opening the file through /proc creates a new file description for each reader, with its own offset at the
-  // start. dup(2) would share one offset.
+  // Opening the file through /proc creates a new file description, whose offset is 0. Descriptors from dup(2)
+  // would share one offset.
   return [file] { return OpenFile(fmt::format("/proc/self/fd/{}", fileno(file.get()))); };
 }
 

@@ -1,4 +1,4 @@
-// A sink of usage rows with machines: it stores days for a replay, and the machine of each task.
+// A sink of usage rows with machines, which stores days for a replay and the machine of each task.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace taut::tools {
 
-// Keeps references to both arguments.
+// `days` and `machines` must outlive the sink.
 class PlacingSink : public TraceSink {
  public:
   PlacingSink(JobDayStore& days, brain::RecordedMachines& machines) : days_(days), machines_(machines) {}

@@ -25,7 +25,7 @@ void PodEvents::Add(const brain::CellJob& pod, std::string_view phase, const Tim
 }
 
 brain::EventFigures PodEvents::Fold(const std::string& file, ReadReport& report) {
-  // Sort stably: a pod's events in one second must stay in the order created, scheduled, ended.
+  // A stable sort keeps a pod's events of the same second in the order created, scheduled, ended.
   std::ranges::stable_sort(events_, {}, &brain::TraceEvent::time_us);
   brain::EventFold fold(pods_, [&](std::string_view cause, const brain::TraceEvent& e) {
     report.Keep(cause, file, e.place, pods_[e.job].name);

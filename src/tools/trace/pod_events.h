@@ -1,4 +1,4 @@
-// Events of the pods of Alibaba's GPU trace of 2023: created, scheduled, deleted.
+// Collects the events of pods in Alibaba's GPU trace of 2023: creation, scheduling, deletion.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace taut::tools {
 class PodEvents {
  public:
   struct Times {
-    std::optional<double> created_s, scheduled_s, deleted_s;  // times in seconds, each >= 0; absent: unknown
+    std::optional<double> created_s, scheduled_s, deleted_s;  // at least 0; absent: unknown
   };
-  // Adds a pod. `phase` is the pod's last phase in the trace; `line` is for reports.
+  // Adds a pod. `phase` is its last phase in the trace; reports contain `line`.
   void Add(const brain::CellJob& pod, std::string_view phase, const Times& times, uint64_t line);
   bool empty() const { return pods_.empty(); }
-  // Returns the figures of all pods. Contradictory events are kept, and counted in the report under `file`.
+  // Returns the figures of all pods. Counts contradictory events in the report under `file`, and keeps them.
   brain::EventFigures Fold(const std::string& file, ReadReport& report);
 
  private:

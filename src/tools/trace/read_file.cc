@@ -9,7 +9,7 @@
 namespace taut::tools {
 namespace {
 
-// Counts a line that cannot be passed to the format; with options.strict returns an error.
+// Counts a line that the format cannot parse; with options.strict, returns an error.
 absl::Status SkipBlock(const LineBlock& block, const std::string& file, const TraceOptions& options,
                        ReadReport& report) {
   const std::string_view cause = block.kind == LineBlock::Kind::kTooLong
@@ -28,7 +28,7 @@ absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, Form
   const InputFile& input = file.input;
   auto source = input.open();
   if (!source.ok()) {
-    // ExpandPaths opened the file before, so the file has changed since. All other files are still read.
+    // The file changed after ExpandPaths() opened it. Continue with the other files.
     report.warnings.push_back(fmt::format("{}: {}", input.name, std::string(source.status().message())));
     return absl::OkStatus();
   }

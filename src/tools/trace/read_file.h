@@ -1,4 +1,4 @@
-// Reads one file of a trace with a format's reader, and handles blocks of lines, damage and progress.
+// Reads one file of a trace with the reader of its format, and handles lines, damage and progress.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace taut::tools {
 
 struct PlannedFile {
   InputFile input;
-  int table = 0;  // the table that detection found
+  int table = 0;  // detected table of the format
 };
 
-// Bytes on disk that were read so far.
+// Number of bytes on disk read so far.
 struct FileProgress {
   const ReadProgress& report;
-  uint64_t total = 0, before = 0;  // bytes of all files; bytes of the files that are complete
+  uint64_t total = 0, before = 0;  // size of all files, and of the finished files
 
   absl::Status Tell(uint64_t now) const {
     if (!report || report(std::min(before + now, total), total)) return absl::OkStatus();
@@ -26,9 +26,8 @@ struct FileProgress {
   }
 };
 
-// Reads a file. Counts files, bytes, damage and lines that are too long in the report. A file that can no
-// longer be opened is a warning. Returns the error of the reader, DataLoss for damage with options.strict, or
-// Cancelled.
+// Reads a file. Counts files, bytes, damage and too long lines in the report. A file that cannot be opened any
+// more results in a warning. Returns errors of the reader, DataLoss for damage with options.strict, and Cancelled.
 absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, FormatReader& reader,
                       ReadReport& report, FileProgress& progress);
 

@@ -1,4 +1,4 @@
-// Names of the formats, and the counts of skipped and kept rows.
+// Names of the formats, and counts of skipped and kept rows.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -23,7 +23,7 @@ constexpr std::array<std::pair<TraceFormat, std::string_view>, 8> kNames = {{
     {TraceFormat::kCsv, "csv"},
 }};
 
-// Returns printable ASCII unchanged and other bytes as \xNN; at most kExampleBytes bytes of the text.
+// Returns printable ASCII unchanged and other bytes as \xNN, for at most kExampleBytes bytes.
 std::string Escaped(std::string_view text) {
   const bool cut = text.size() > kExampleBytes;
   std::string out;

@@ -20,7 +20,7 @@
 namespace taut::tools {
 namespace {
 
-// Accepts the machines that ReadTrace's readers find, and ignores rows of usage.
+// Accepts the machines of a trace and ignores usage rows.
 class MachinesOnly final : public TraceSink {
  public:
   explicit MachinesOnly(brain::RecordedMachines& machines) : machines_(machines) {}
@@ -47,7 +47,7 @@ struct EventPlan {
   std::vector<PlannedFile> files;
 };
 
-// Returns the paths without pipes. A pipe can be read only once, and ReadTrace needs that.
+// Returns the paths that are not pipes. A pipe can be read only once, which is left to ReadTrace().
 std::vector<std::string> WithoutPipes(const std::vector<std::string>& paths) {
   std::vector<std::string> out;
   std::error_code error;
@@ -124,7 +124,7 @@ void SetShapes(const brain::RecordedMachines& machines, RecordedCell& out) {
 }  // namespace
 
 absl::StatusOr<TraceContents> LookInto(const TraceOptions& options) {
-  std::vector<std::string> warnings;  // discarded: reading the files repeats these warnings
+  std::vector<std::string> warnings;  // discarded, because reading the files adds the same warnings
   const std::vector<std::string> paths = WithoutPipes(options.paths);
   auto inputs = ExpandPaths(paths, warnings);
   if (!inputs.ok()) return inputs.status();
@@ -139,8 +139,8 @@ absl::StatusOr<TraceContents> LookInto(const TraceOptions& options) {
     }
     const bool events = IsForCells(*kind);
     out.events |= events;
-    // A table may belong to both kinds, such as Alibaba's container_meta and machine_meta. Such a table alone
-    // is not usage.
+    // A table may belong to both kinds, such as Alibaba's container_meta and machine_meta. Such a table is not
+    // usage.
     out.usage |= !events && kind->table != kUnusedTable && IsForUsage(*kind, false);
   }
   return out;

@@ -1,4 +1,4 @@
-// Tests of event tables with their published columns: the resulting cell and figures, and invalid rows.
+// Tests of event tables with the published columns: the resulting cell and its figures, and invalid rows.
 #include "tools/trace/recorded_reader.h"
 
 #include <algorithm>
@@ -26,13 +26,13 @@ class RecordedReaderTest : public ::testing::Test {
     EXPECT_TRUE(cell.ok()) << cell.status();
     return cell.ok() ? *std::move(cell) : RecordedCell();
   }
-  // Returns "count cause" of each cause.
+  // Returns "count cause" for each cause.
   static std::vector<std::string> Causes(const std::map<std::string, ReadReport::Cause>& causes) {
     std::vector<std::string> out;
     for (const auto& [cause, rows] : causes) out.push_back(std::to_string(rows.count) + " " + cause);
     return out;
   }
-  // Returns the first example of a cause, without the folder.
+  // Returns the first example of a cause without the folder.
   std::string Example(const std::string& cause) const {
     const std::string text = report_.kept.at(cause).examples.front();
     return text.substr(dir_.path().size() + 1);
@@ -86,7 +86,7 @@ TEST_F(RecordedReaderTest, Google2019) {
       Instance(795, 6, 2, 0, 103) + Instance(780, 6, 2, 1, 103) + Instance(790, 7, 5, 3, 25);
   std::string never = Instance(0, 6, 1, 0, 200);
   never.replace(never.find("\"0\""), 3, "\"9223372036854775807\"");
-  // The files of a table have no order by time.
+  // The files of a table are not ordered by time.
   const size_t half = instances.find("{\"time\":\"740000000\"");
   const RecordedCell cell =
       Read({dir_.Write("instance_events-000000000000.json", instances.substr(half) + never),

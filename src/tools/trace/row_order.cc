@@ -8,14 +8,13 @@ namespace taut::tools {
 namespace {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
-constexpr size_t kLeastOthers = 5;  // number of further rows that are needed to decide where a series lies
+constexpr size_t kLeastOthers = 5;  // minimum number of other rows that show where a series is in time
 constexpr size_t kShareOfFew = 100;
 
-// Returns the indices of a longest strictly ascending subsequence.
+// Returns the indices of the longest strictly ascending subsequence.
 std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
-  // Indexed by the length of an ascending subsequence, minus 1. least: index of the last element of the
-  // subsequence with the earliest end. first: index of the last element of the subsequence that was found
-  // first.
+  // By length of an ascending subsequence, minus 1. `least` is the index of the last element of the subsequence
+  // with the smallest last element. `first` is the same for the subsequence that was found first.
   std::vector<uint32_t> least, first;
   std::vector<uint32_t> before(times.size(), kNoRow);
   for (uint32_t i = 0; i < times.size(); ++i) {
@@ -32,7 +31,7 @@ std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
   }
   std::vector<uint32_t> out(least.size());
   if (out.empty()) return out;
-  // If the last row is further away than the span of all other rows, choose another last row if there is one.
+  // If the last row is further away than the span of the other rows, use another last row if possible.
   uint32_t at = first.back();
   if (out.size() > kLeastOthers) {
     const uint32_t previous = before[at];
@@ -44,7 +43,7 @@ std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
   return out;
 }
 
-// Removes a few rows that are far from all other rows. Returns false if no row was removed.
+// Removes a few rows that are far from all other rows. Returns false if there are no such rows.
 bool LeaveOutFarRows(std::span<const int64_t> times, std::vector<uint32_t>& rows) {
   if (rows.size() <= kLeastOthers) return false;
   size_t widest = 1;

@@ -1,5 +1,5 @@
-// Finds the rows of a series whose times are consistent, if some times are wrong: a year 2099, milliseconds
-// among seconds, a row of another day.
+// Finds the rows of a series with consistent times, if some times are wrong, such as a year 2099 or milliseconds
+// among seconds.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,12 @@
 
 namespace taut::tools {
 
-// Returns the indices of the rows to keep, ascending, for times in the order of their rows. Keeps the largest
-// number of rows whose times strictly ascend. If several choices have this number of rows, keeps the earliest
-// rows.
+// Returns the ascending indices of the rows to keep, given the times in the order of the rows. Keeps as many rows
+// as possible with strictly ascending times, and the earliest rows if there are several choices.
 //
-// Then removes outliers: while the widest gap is longer than the span of all other rows, and at most 1 % of
-// the rows (or one row) are on one side of the gap, removes the rows on that side. With fewer than six rows
-// none are removed. O(n log n); O(n) for times that ascend.
+// Then removes outliers: while the widest gap exceeds the span of all other rows, and at most 1 % of the rows (or
+// one row) are on one side of the gap, removes these rows. Removes no outliers from fewer than six rows. O(n log
+// n), and O(n) for ascending times.
 std::vector<uint32_t> RowsInOrder(std::span<const int64_t> times);
 
 }  // namespace taut::tools

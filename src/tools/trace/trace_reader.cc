@@ -1,4 +1,4 @@
-// Reads paths to rows: finds the files, detects their format, and passes the files to the format's reader.
+// Reads a trace: finds the files, detects their format, and passes the files to the format's reader.
 #include "tools/trace/trace_reader.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kFormatList =
     "bitbrains, bitbrains-compact, google2019, google2011, alibaba2018, azure, csv";
 
-// Combines every `size` consecutive jobs into one job with these jobs as tasks.
+// Combines every `size` consecutive jobs into one job, whose tasks are these jobs.
 class GroupingSink final : public TraceSink {
  public:
   GroupingSink(TraceSink& sink, int size) : sink_(sink), size_(static_cast<uint32_t>(size)) {}
@@ -55,8 +55,8 @@ class GroupingSink final : public TraceSink {
 
   TraceSink& sink_;
   const uint32_t size_;
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> tasks_;  // (job, task) -> task of the group
-  std::vector<uint32_t> num_tasks_;                                     // number of tasks of each group
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> tasks_;  // task of the group, by job and task
+  std::vector<uint32_t> num_tasks_;                                     // number of tasks by group
 };
 
 std::unique_ptr<FormatReader> NewReader(TraceFormat format, const ReadContext& context) {
@@ -86,9 +86,8 @@ std::string FormatWanted(const TraceOptions& options) {
   return fmt::format("in an unknown trace format (known: {}); name it with --format", kFormatList);
 }
 
-// Returns the files to read, in order, all of one format. Files that the caller did not name and that match
-// no format are skipped with a warning. Tables of machines are also skipped if the sink does not need
-// machines.
+// Returns the files to read in order, all of one format. Files that no format matches are skipped with a warning,
+// unless the caller named them. So are tables of machines if the sink needs no machines.
 absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::vector<InputFile> inputs,
                                               bool with_machines, TraceFormat& format, ReadReport& report) {
   std::vector<PlannedFile> plan;

@@ -1,7 +1,7 @@
-// Interface between trace formats and the rest of the program.
+// Interface between the readers of trace formats and the rest of the program.
 //
-// A reader converts files to UsageRows and facts about jobs, in the order of the files, with bounded memory.
-// It does not fold rows into windows: JobDayStore (job_days.h) does.
+// A reader converts files to UsageRows and descriptions of jobs, in the order of the files and with bounded
+// memory. JobDayStore (job_days.h) folds the rows into windows.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ namespace taut::tools {
 
 enum class TraceFormat : uint8_t {
   kAuto,
-  kBitbrains,         // the archive's own ';\t' files, one VM per file
-  kBitbrainsCompact,  // the archive's own files, one VM per file, separated by ';\t'
+  kBitbrains,         // the archive's files with ";\t" as separator, one VM per file
+  kBitbrainsCompact,  // a compact CSV with all VMs
   kGoogle2019,        // v3 JSON tables
   kGoogle2011,        // v2 CSV tables
   kAlibaba2018,
@@ -40,31 +40,31 @@ absl::StatusOr<TraceFormat> ParseTraceFormat(std::string_view name);
 
 struct TraceOptions {
   std::vector<std::string>
-      paths;  // files, directories, archives (zip, tar.gz); directories are read in name order
+      paths;  // files, directories and archives (zip, tar.gz); a directory is read in natural order
   TraceFormat format = TraceFormat::kAuto;
-  // Capacity of the largest machine, for traces whose figures are relative to it.
+  // Capacity of the largest machine, for traces with relative amounts.
   double unit_cpu_cores = 64;
   double unit_memory_bytes = 256 * kGiB;
-  // Half-open range on the trace's own clock, seconds. Rows that start outside are skipped and counted.
+  // Time range [from_s, to_s) on the trace's own clock. Rows that start outside are skipped and counted.
   std::optional<int64_t> from_s, to_s;
-  // This number of consecutive series become the tasks of one job (1: jobs as in the trace).
+  // Number of consecutive series that become the tasks of one job; 1: jobs as in the trace.
   int group = 1;
-  // Google 2019: count alloc instances instead of the tasks inside them (never both).
+  // Google 2019: true to count alloc instances instead of the tasks inside them.
   bool google_count_allocs = false;
-  // True: the first bad row is an error.
+  // True: the first invalid row is an error.
   bool strict = false;
 };
 
-// Rows that were skipped or are contradictory, by cause. Every skipped row is counted here.
+// Numbers of skipped rows and of contradictory rows, by cause.
 struct ReadReport {
   struct Cause {
     uint64_t count = 0;
-    std::vector<std::string> examples;  // first few, as "file:line: text"
+    std::vector<std::string> examples;  // the first few, as "file:line: text"
   };
   uint64_t files = 0, bytes_compressed = 0, bytes = 0, rows = 0, rows_used = 0;
-  std::map<std::string, Cause> skipped;  // cause -> rows
-  std::map<std::string, Cause> kept;     // cause -> rows that are used although they contradict other rows
-  std::vector<std::string> warnings;     // truncated files, ambiguous units, ...
+  std::map<std::string, Cause> skipped;  // by cause
+  std::map<std::string, Cause> kept;     // rows that are used although they contradict other rows, by cause
+  std::vector<std::string> warnings;     // such as truncated files or ambiguous units
   void Skip(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
   void Keep(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
 };
@@ -72,29 +72,28 @@ struct ReadReport {
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
-  // Called once per job, before its first row. Ids are dense and ascending.
+  // Receives a job before its first row. Ids are dense and ascending.
   virtual void OnJob(JobId id, const JobInfo& info) = 0;
-  // The row and its spans are valid during the call.
+  // Receives a row. The row and its spans are valid during the call.
   virtual void OnUsage(const UsageRow& row) = 0;
-  // Sets the owner's limit of a job from time t on (event tables). If an amount is absent, the limit of that
-  // resource is unchanged.
+  // Receives the owner's limits of a job from time t on (event tables). An absent amount leaves the limit of the
+  // resource unchanged.
   virtual void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
                        std::optional<float> memory_bytes) = 0;
-  // Returns the machines of the trace, which readers then fill. Returns null if the sink does not need
-  // machines: readers then skip rows that are only about machines.
+  // Returns the object that readers fill with the trace's machines. Returns null if the sink needs no machines, so
+  // that readers skip rows about machines.
   virtual brain::RecordedMachines* machines() { return nullptr; }
-  // Reports the machine on which the task's row at `start` was measured, as a number of machines(). Called
-  // only if machines() is not null.
+  // Receives the machine of the task's row at `start`, as a number of machines(). Called only if machines() is not
+  // null.
   virtual void OnPlaced(JobId /*id*/, uint32_t /*task*/, Timestamp /*start*/, uint32_t /*machine*/) {}
 };
 
-// Reports the number of compressed bytes read so far, and the number in all files. Returns false to stop
-// early.
+// Receives the number of compressed bytes read so far and in total. Returns false to stop early.
 using ReadProgress = std::function<bool(uint64_t done, uint64_t total)>;
 
-// Reads every path into `sink`. Returns an error if nothing can be read (no such file, unknown format), and
-// with strict for the first bad row. Returns Cancelled if `progress` returned false. The report is filled in
-// either case.
+// Reads all paths into `sink`. Returns an error if nothing can be read, such as a missing file or an unknown
+// format, and with `strict` for the first invalid row. Returns Cancelled if `progress` returned false. `report` is
+// complete even after an error.
 absl::Status ReadTrace(const TraceOptions& options, TraceSink& sink, ReadReport& report,
                        const ReadProgress& progress = nullptr);
 

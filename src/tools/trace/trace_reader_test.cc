@@ -1,5 +1,4 @@
-// Tests of ReadTrace as a whole: files, archives, damage, detection, ranges and groups. The real traces are
-// tested if they are present.
+// Tests of ReadTrace(): files, archives, damage, detection, ranges and groups. Real traces are tested if present.
 #include "tools/trace/trace_reader.h"
 
 #include <gmock/gmock.h>
@@ -103,8 +102,8 @@ TEST(ReadTraceTest, ArchivesGiveTheSameRowsAsTheirFiles) {
   }
 }
 
-// Listing an archive leaves its position at the end. An entry that is then opened first must still be read
-// whole.
+// Listing an archive leaves its position at the end. An entry that is opened first afterwards must still be read
+// completely.
 TEST(ReadTraceTest, AnArchiveOfOneFileIsReadAndSoIsAnyEntryOpenedFirst) {
   const TempDir dir;
   const std::string text = std::string(kCompactHeader) + CompactRows(1, 3);

@@ -1,4 +1,4 @@
-// Writes files for the tests of the trace readers, and provides a sink that stores all rows.
+// Writes files for tests of the trace readers, and provides a sink that stores all rows.
 #pragma once
 
 #include <archive.h>
@@ -20,7 +20,7 @@
 
 namespace taut::tools {
 
-// Returns the text as one gzip member.
+// Compresses the text as one gzip member.
 inline std::string Gzipped(std::string_view text) {
   isal_zstream stream;
   isal_deflate_init(&stream);
@@ -39,7 +39,7 @@ inline std::string Gzipped(std::string_view text) {
 
 enum class ArchiveKind { kZip, kTarGz };
 
-// Writes an archive from pairs of name and contents.
+// Writes an archive with entries of the given names and contents.
 inline void WriteArchive(const std::string& path, ArchiveKind kind,
                          const std::vector<std::pair<std::string, std::string>>& entries) {
   archive* out = archive_write_new();
@@ -64,7 +64,7 @@ inline void WriteArchive(const std::string& path, ArchiveKind kind,
   archive_write_free(out);
 }
 
-// Stores all calls, and checks the guarantees that readers give to every sink.
+// Stores all calls, and checks the guarantees of readers to every sink.
 class KeepingSink final : public TraceSink {
  public:
   struct Limit {
@@ -87,7 +87,7 @@ class KeepingSink final : public TraceSink {
   }
 
   std::vector<JobInfo> jobs;
-  std::vector<UsageRow> rows;  // the spans of these rows are no longer valid
+  std::vector<UsageRow> rows;  // spans in these rows are no longer valid
   std::vector<Limit> limits;
 };
 
