@@ -67,8 +67,7 @@ void ExternalComponent::Collect(MetricsText& out) const {
   const auto answers = [&](std::string_view result, uint64_t count) {
     out.Counter(
         "tautd_external_recommender_answers_total",
-        "Limits and numbers of tasks that it answered, by result; ignored: the job has gone or its setting "
-        "external is false.",
+        "Limits and numbers of tasks in answers, by result; ignored: the job is gone or has external: false.",
         count, {{"result", std::string(result)}});
   };
   answers("taken", counts.external_taken);
@@ -76,12 +75,12 @@ void ExternalComponent::Collect(MetricsText& out) const {
   answers("invalid", health.invalid_answers);
   for (size_t i = 0; i < kExternalRefusalNames.size(); ++i)
     out.Counter("tautd_external_recommender_refused_total",
-                "Invalid answers, by why they are not taken: impossible, or beyond a bound.",
-                health.invalid_by_kind[i], {{"kind", std::string(kExternalRefusalNames[i])}});
+                "Invalid answers, by reason: impossible, or beyond a bound.", health.invalid_by_kind[i],
+                {{"kind", std::string(kExternalRefusalNames[i])}});
   out.Counter("tautd_external_recommender_windows_skipped_total",
-              "Windows that it was not asked about, as an earlier one was still being answered.",
+              "Windows without a request, because an earlier request was unanswered.",
               health.skipped_batches);
-  out.Gauge("tautd_external_recommender_last_seconds", "How long it took to answer about the last window.",
+  out.Gauge("tautd_external_recommender_last_seconds", "Duration of the last answered request.",
             health.last_seconds);
 }
 

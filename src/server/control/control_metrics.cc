@@ -42,9 +42,8 @@ void PutPromises(const FleetView& view, MetricsText& out) {
   put("tautd_promised_overrun_share",
       "Promised share of job-days (promise chance) or of work above the limits, of recent job-days.",
       brain::PromisedShare);
-  put("tautd_delivered_overrun_share", "The share that came.", brain::DeliveredShare);
-  out.Gauge("tautd_broken_promises",
-            "Promises that do not hold: over a fifth more came than promised, beyond the sampling error.",
+  put("tautd_delivered_overrun_share", "Delivered share of job-days or of work.", brain::DeliveredShare);
+  out.Gauge("tautd_broken_promises", "Promises exceeded by more than a fifth, beyond the sampling error.",
             static_cast<double>(brain::BrokenPromises(view.risks).size()));
 }
 
@@ -148,8 +147,8 @@ void PutReplicas(const FleetView& view, MetricsText& out) {
             static_cast<double>(replicas.tasks), {{"which", "running"}});
   out.Gauge("tautd_replica_tasks", "Tasks of these jobs, as they run and as recommended.",
             static_cast<double>(replicas.would_be), {{"which", "would_be"}});
-  out.Gauge("tautd_replica_jobs_overloaded", "Of these jobs, those overloaded in the last window.",
-            replicas.jobs_overloaded);
+  out.Gauge("tautd_replica_jobs_overloaded",
+            "Jobs with a replica policy that were overloaded in the last window.", replicas.jobs_overloaded);
   for (const auto& [which, windows] : {std::pair<std::string_view, uint64_t>{"measured", replicas.windows},
                                        {"overloaded", replicas.overloaded_windows}}) {
     out.Gauge(
@@ -173,8 +172,7 @@ void PutAmounts(const FleetView& view, MetricsText& out) {
   amounts("tautd_fleet_usage", "Usage of all tasks, cores or bytes.", &FleetAmounts::usage);
   amounts("tautd_fleet_owner_limit", "Owners' limits of all tasks, cores or bytes.",
           &FleetAmounts::owner_limit);
-  amounts("tautd_fleet_limit",
-          "Limits in force of all tasks, in a dry run those that would be; cores or bytes.",
+  amounts("tautd_fleet_limit", "Limits in force of all tasks, would-be limits in a dry run; cores or bytes.",
           &FleetAmounts::in_force);
   amounts("tautd_fleet_would_be_limit", "Limits if every job were in mode auto, cores or bytes.",
           &FleetAmounts::would_be);

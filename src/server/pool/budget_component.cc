@@ -184,16 +184,16 @@ void BudgetComponent::Collect(MetricsText& out) const {
   };
   put("tautd_holder_budget", "Money of a business or group for the open period, in its unit.",
       [&](const brain::BudgetHolder&, const brain::HolderState& state) { return state.budget(now_s); });
-  put("tautd_holder_spent", "What it paid since the period began.",
+  put("tautd_holder_spent", "Spending since the period began.",
       [&](const brain::BudgetHolder& holder, const brain::HolderState&) {
         return brain::SpentOf((*view)->spent.spent, holder);
       });
   put("tautd_holder_forecast",
-      "What it will have paid at the period's end, if the rest is as the last 7 days.",
+      "Forecast of the spending at the period's end, at the rate of the last 7 days.",
       [&](const brain::BudgetHolder& holder, const brain::HolderState&) {
         return brain::SpentOf((*view)->forecast.spent, holder);
       });
-  out.Gauge("tautd_budget_unfunded", "Spent in the period by groups without a business that pays.",
+  out.Gauge("tautd_budget_unfunded", "Spending in the period that no business pays.",
             static_cast<double>((*view)->spent.unfunded.micros) / 1e6);
 }
 

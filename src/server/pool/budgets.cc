@@ -94,8 +94,9 @@ void LabelBudgets::Collect(MetricsText& out) const {
               {{"budget", name}});
     out.Gauge("tautd_budget_spent", "Cost of its jobs since the month began.", state.spent,
               {{"budget", name}});
-    out.Gauge("tautd_budget_forecast", "Cost at the month's end, if the rest is as the last 7 days.",
-              state.forecast, {{"budget", name}});
+    out.Gauge("tautd_budget_forecast",
+              "Forecast of the cost at the month's end, at the rate of the last 7 days.", state.forecast,
+              {{"budget", name}});
   }
 }
 

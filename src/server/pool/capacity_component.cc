@@ -98,9 +98,9 @@ void CapacityComponent::Collect(MetricsText& out) const {
     }
   };
   using Offer = CapacityOffer;
-  put("tautd_capacity_sellable", "What can be sold of the tier in all, in cores or bytes.",
+  put("tautd_capacity_sellable", "Sellable amount of the tier, in cores or bytes.",
       [](const Offer& o) { return o.sellable; });
-  put("tautd_capacity_sold", "What of it is bought (quota) or, where that is more, allocated.",
+  put("tautd_capacity_sold", "Larger of the tier's quota and allocation.",
       [](const Offer& o) { return o.sold; });
   put("tautd_capacity_promised_ratio", "Promised share of the hours in which the amount is available.",
       [](const Offer& o) { return std::optional(o.promise); });
@@ -110,7 +110,7 @@ void CapacityComponent::Collect(MetricsText& out) const {
       [](const Offer& o) {
         return o.horizon.has_value() ? std::optional(static_cast<double>(o.kept.promises)) : std::nullopt;
       });
-  put("tautd_capacity_promises_kept", "Those of them whose share of available hours was as promised.",
+  put("tautd_capacity_promises_kept", "Ended promises whose share of available hours was as promised.",
       [](const Offer& o) {
         return o.horizon.has_value() ? std::optional(static_cast<double>(o.kept.promises_kept))
                                      : std::nullopt;

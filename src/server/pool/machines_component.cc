@@ -87,8 +87,8 @@ void MachinesComponent::Collect(MetricsText& out) const {
   const std::shared_ptr<const MachinesView> view = service_.View();
   for (const MachineTotals& t : view->totals) {
     const auto state = [&](std::string_view name, uint32_t n) {
-      out.Gauge("tautd_machines", "Known machines, by source and whether it has them now.",
-                static_cast<double>(n), {{"source", t.source}, {"state", name}});
+      out.Gauge("tautd_machines", "Known machines, by source and state.", static_cast<double>(n),
+                {{"source", t.source}, {"state", name}});
     };
     state("present", t.present);
     state("away", t.machines - t.present);

@@ -182,9 +182,9 @@ void QuotaComponent::Collect(MetricsText& out) const {
   };
   put("tautd_quota", "Quota of a group, in cores, bytes or units.",
       [](const brain::QuotaRowView& row) { return row.cell.quota; });
-  put("tautd_quota_in_use", "What its jobs use and its requests hold.",
+  put("tautd_quota_in_use", "Use of the group's jobs and requests.",
       [](const brain::QuotaRowView& row) { return row.cell.held; });
-  put("tautd_quota_available", "What it may use more.",
+  put("tautd_quota_available", "Further amount that the group may use.",
       [](const brain::QuotaRowView& row) { return std::max<int64_t>(0, row.available); });
   uint64_t uncovered = 0;
   for (const brain::UncoveredUse& use : view.uncovered) uncovered += use.jobs;
@@ -193,7 +193,7 @@ void QuotaComponent::Collect(MetricsText& out) const {
   out.Gauge("tautd_quota_requests_queued", "Requests for quota that wait.", static_cast<double>(view.queued));
   out.Gauge("tautd_quota_requests_open", "Requests that are admitted or running.",
             static_cast<double>(view.open));
-  out.Gauge("tautd_quota_silent", "1: no job is measured, the use is that of the last window that had some.",
+  out.Gauge("tautd_quota_silent", "1 while no job is measured and the last known use is kept.",
             view.silent ? 1 : 0);
   for (const auto& [outcome, count] : {std::pair<const char*, uint64_t>{"admitted", counts.admitted},
                                        {"queued", counts.queued},

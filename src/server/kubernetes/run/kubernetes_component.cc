@@ -19,7 +19,7 @@ void PutWatching(const KubernetesFacts& facts, MetricsText& out) {
   constexpr std::string_view kScrapesHelp = "Readings of a node's usage, by result.";
   out.Counter(kScrapes, kScrapesHelp, facts.scrapes, {{"result", "read"}});
   out.Counter(kScrapes, kScrapesHelp, facts.scrape_failures, {{"result", "failed"}});
-  out.Gauge("tautd_kubernetes_last_scrape_seconds", "How long reading all nodes took last.",
+  out.Gauge("tautd_kubernetes_last_scrape_seconds", "Duration of the last reading of all nodes.",
             facts.last_scrape_s);
   if (facts.holds_lease.has_value()) {
     out.Gauge("tautd_kubernetes_lease_held",
@@ -80,7 +80,7 @@ void PutChanges(const KubernetesFacts& facts, MetricsText& out) {
   constexpr std::string_view kEvictionsHelp = "Evictions of pods that cannot be resized in place, by result.";
   out.Counter(kEvictions, kEvictionsHelp, facts.evictions, {{"result", "evicted"}});
   out.Counter(kEvictions, kEvictionsHelp, facts.refused_evictions, {{"result", "refused"}});
-  out.Counter("tautd_kubernetes_stepped_back_total", "Pods whose limit another has changed.",
+  out.Counter("tautd_kubernetes_stepped_back_total", "Pods whose limit another program has changed.",
               facts.stepped_back);
   out.Counter("tautd_kubernetes_startups_total",
               "Starts of containers that had a CPU limit of their own (cpu.startup_window).", facts.startups);
