@@ -36,9 +36,9 @@ class DecayingHistogram {
   }
   void AddToBucket(Bucket bucket, double weight, int64_t time_s);
 
-  // Returns the smallest bucket bound b such that buckets <= b hold at least the share p (0..1) of the total;
-  // for p = 0 the bound of the lowest non-empty bucket; 0 if the histogram is empty. Relative tolerance 1e-6,
-  // since equal decayed weights differ by rounding. A p95 takes at most 60 ns.
+  // Returns the smallest bucket bound b such that buckets <= b hold at least the share p (0..1) of the total. For
+  // p = 0 this is the bound of the lowest non-empty bucket. Returns 0 if the histogram is empty. Relative
+  // tolerance 1e-6, since equal decayed weights differ by rounding. A p95 takes at most 60 ns.
   double Percentile(double p, PercentileOf of = PercentileOf::kTime,
                     BucketValue value = BucketValue::kUpperBound, LoadBound load = LoadBound::kUpper) const;
   // Weighted mean of the bucket upper bounds; 0 if empty.

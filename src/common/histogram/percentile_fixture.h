@@ -14,8 +14,8 @@ struct ExplicitBuckets {
   std::vector<double> weights;  // >= 0
 };
 
-// Returns the smallest bound such that the buckets up to it hold at least p (0..1) of the total; for p = 0
-// the bound of the lowest bucket with weight; 0 if no bucket has weight. O(n).
+// Returns the smallest bound such that the buckets up to this bound hold at least p (0..1) of the total. For p = 0
+// this is the bound of the lowest bucket with weight. Returns 0 if no bucket has weight. O(n).
 inline double PercentileOfBuckets(const ExplicitBuckets& buckets, double p, PercentileOf of,
                                   BucketValue value = BucketValue::kUpperBound,
                                   LoadBound load = LoadBound::kUpper) {

@@ -51,8 +51,8 @@ double RoundedAmount(Resource resource, double amount);
 // Returns true if the API stores both amounts as the same value.
 bool IsSameAmount(Resource resource, double a, double b);
 
-// Returns the ratio request ÷ limit, in [0, 1], that a plan keeps: the ratio in `allocation`, else the
-// owner's ratio, else the current ratio; 1 in a Guaranteed pod and without a request.
+// Returns the ratio request ÷ limit, in [0, 1], that a plan keeps: the ratio in `allocation`, else the owner's
+// ratio, else the current ratio. Returns 1 in a Guaranteed pod, and if there is no request.
 double RequestShareOf(Resource resource, const Allocation& allocation, const AllocationPlace& place);
 
 // Returns the reason why the limit cannot be set without the request, which the autoscaler `scaled_by` uses; "" if
@@ -70,8 +70,8 @@ std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation
 ContainerResources PlanAllocation(Resource resource, double amount, const Allocation& allocation,
                                   const AllocationPlace& place);
 
-// Returns the amount that a cluster bills for a task with a recommended or current amount: the request that
-// PlanAllocation computes if the owner has both request and limit, else the amount itself.
+// Returns the amount that a cluster bills for a task with a recommended or current amount. If the owner has both
+// request and limit, this is the request that PlanAllocation computes, else the amount itself.
 double BilledAmount(Resource resource, double amount, const Allocation& allocation,
                     const ContainerResources& owner);
 

@@ -16,7 +16,7 @@ namespace taut {
 absl::StatusOr<int64_t> ParseDurationSeconds(std::string_view text);
 // Parses "256GiB", "1.5TiB", "64MB" or a plain number of bytes. InvalidArgument otherwise.
 absl::StatusOr<double> ParseBytes(std::string_view text);
-// Parses bytes for the memory of a group or a pool, where 4 is a mistake for 4GiB: InvalidArgument also for a
+// Parses bytes for the memory of a group or a pool, where 4 is a mistake for 4GiB. InvalidArgument also for a
 // number without a unit above 0 and below 1 MiB.
 absl::StatusOr<double> ParseSize(std::string_view text);
 // Parses a time to seconds of the trace's clock: a plain number, a duration after 0 ("14d"), or a date

@@ -223,10 +223,9 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
                            "proxy ends TLS before tautd, add its name to server.names)");
   }
   // A browser attaches the cookie to every request that any page makes it send. SameSite=Strict blocks other
-  // sites, but not other hosts of the same domain or other ports. A session may therefore change something
-  // only if the browser confirms that a page of this server sent the request: Origin accompanies every method
-  // but GET and HEAD, and no page can forge it or Sec-Fetch-Site. There are no HTML forms, which would need a
-  // CSRF token.
+  // sites, but not other hosts of the same domain or other ports. A session may therefore change something only if
+  // the browser confirms that a page of this server sent the request. Origin accompanies every method but GET and
+  // HEAD, and no page can forge Origin or Sec-Fetch-Site. There are no HTML forms, which would need a CSRF token.
   const std::string* fetch_site = request.header("Sec-Fetch-Site");
   if (request.by_session && request.method != "GET" && origin == nullptr &&
       (fetch_site == nullptr || *fetch_site != "same-origin"))

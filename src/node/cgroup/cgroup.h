@@ -22,7 +22,7 @@ namespace taut::node {
 //
 // Reading: kUsage costs two reads of small files and no allocation (cgroup_bench.cc). The working set needs
 // memory.stat, for which the kernel adds up all CPUs. kUsage therefore reads memory.stat only if memory_bytes has
-// changed by more than 1 % since the last such read, or at every tenth reading; in between, the working set is
+// changed by more than 1 % since the last such read, or at every tenth reading. In between, the working set is
 // computed from the last figure of inactive file pages. kAll always reads memory.stat. On v1, pressure is read
 // from the group at the same path in the v2 hierarchy, if such a group exists. oom_kills counts processes of the
 // group itself, not of groups below it; memory_max_events is failcnt.
@@ -38,9 +38,9 @@ namespace taut::node {
 // rejected by the kernel (v1: more CPU than a group above has). PermissionDenied if the file may not be
 // written.
 //
-// oom_wakeup: v2 memory.events with EPOLLPRI (and EPOLLERR), v1 an eventfd with EPOLLIN. It also becomes
-// ready when the limit was met without a kill and, on v2 permanently, once the group is removed; the caller
-// must then remove the descriptor from its epoll set.
+// oom_wakeup: v2 memory.events with EPOLLPRI (and EPOLLERR), v1 an eventfd with EPOLLIN. The wakeup also becomes
+// ready when the limit was met without a kill. On v2 it stays ready once the group is removed; the caller must
+// then remove the descriptor from its epoll set.
 absl::StatusOr<std::unique_ptr<TaskGroup>> OpenCgroup(const CgroupMounts& mounts, std::string_view path,
                                                       std::optional<uint64_t> inode = std::nullopt);
 

@@ -1,6 +1,6 @@
-// Conversion of samples to windows: every outcome, counters and gauges by hand, sums over parts against a
-// second-by-second reference, and independence of the order of samples and of their distribution over
-// requests.
+// Tests the conversion of samples to windows: every outcome, counters and gauges by hand, and sums over parts
+// against a second-by-second reference. The result must not depend on the order of samples or on their
+// distribution over requests.
 #include "server/ingest/live_windows.h"
 
 #include <gmock/gmock.h>

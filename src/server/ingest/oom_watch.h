@@ -13,9 +13,9 @@
 
 namespace taut::server {
 
-// Three series of a container show a kill at one time: the time of the last end changes, the number of
-// restarts rises, and the reason of the last end is OOMKilled. The time of the end is the time of the kill.
-// If this time is unknown, the time of the sample that shows the restart is used.
+// Three series of a container show a kill at one time. The time of the last end changes, the number of restarts
+// rises, and the reason of the last end is OOMKilled. The time of the end is the time of the kill. If this time is
+// unknown, the time of the sample that shows the restart is used.
 //
 // A container that is not restarted (in a Job) shows the reason as its present state instead. The first values of
 // restarts and reasons may be old and yield no kill. The first time of an end yields a kill if it is at most
