@@ -10,9 +10,9 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kTailShare = 0.05;  // share of the steps with high use
-constexpr double kLossDays = 14;     // half-life of the bases' losses, days
-constexpr double kLossPower = 6;     // a base with twice the loss weighs 2^-6
+constexpr double kTailShare = 0.05;  // share of steps that count as high use
+constexpr double kLossDays = 14;     // half-life in days of the bases' losses
+constexpr double kLossPower = 6;     // twice the loss reduces the weight of a base to 2^-6
 constexpr double kLeastRisk = 0.1;   // lower bound of the calibrated risk, as a share of the ordered risk
 constexpr int64_t kMostHorizonDays = 120;
 
@@ -42,9 +42,9 @@ absl::Status Check(const ActuaryOptions& o) {
   return absl::OkStatus();
 }
 
-// Returns the factor on the risk for a quantile of n independent samples. With this factor a new sample exceeds
-// the quantile with probability `ordered` at most, since the n + 1 samples are exchangeable. A factor of 0 stands
-// for the highest sample.
+// Returns the factor on the risk for a quantile of n independent samples. With this factor, a new sample exceeds
+// the quantile with a probability of at most `ordered`, because the n + 1 samples are exchangeable. A factor of
+// 0 means the highest sample.
 double Correction(double ordered, double n) { return std::max(0.0, (ordered * (n + 1) - 1) / (ordered * n)); }
 
 }  // namespace
@@ -89,7 +89,7 @@ void Actuary::Observe(double capacity, double higher_use) {
   MakeForecast();
 }
 
-// Compares a step with every forecast whose horizon contains it. A loss of capacity counts as use.
+// Compares a step with every forecast whose horizon contains the step. A loss of capacity counts as use.
 void Actuary::Compare(double available) {
   double missed = 0, promises = 0;
   const Forecast* oldest = nullptr;
@@ -107,7 +107,7 @@ void Actuary::Compare(double available) {
   const double keep = std::exp2(-static_cast<double>(options_.step_s) / 86'400 / kLossDays);
   for (double& loss : loss_) loss *= keep;
   if (oldest != nullptr && std::isfinite(oldest->tail)) {
-    // Values within one bin are indistinguishable.
+    // The threshold is one bin higher, because values within one bin are indistinguishable.
     const double high = oldest->tail + ErrorHistogram::kBin * options_.capacity;
     dependence_.Add(step_, oldest->capacity - available > high);
   }
@@ -119,7 +119,7 @@ void Actuary::Compare(double available) {
   }
 }
 
-// Completes the horizons that end with this step.
+// Completes the forecasts whose horizons end with this step.
 void Actuary::CompleteForecasts() {
   const bool of_horizons = options_.of == PromiseOf::kHorizon;
   if (of_horizons && promised_until_ == step_)
@@ -147,7 +147,7 @@ void Actuary::Calibrate(double missed, double steps) {
   surplus_ += ((1 - options_.promise) - missed) * steps;
   promised_steps_ += steps;
   missed_steps_ += missed * steps;
-  // most_risk bounds how fast a surplus is used up, so the part of a surplus above this product is dropped.
+  // most_risk bounds how fast a surplus can be used up, so that a surplus beyond the usable amount is dropped.
   const double recover = options_.recover_days * 86'400 / static_cast<double>(options_.step_s);
   const double risk = 1 - options_.promise;
   surplus_ = std::min(surplus_, (options_.most_risk - 1) * risk * recover);
@@ -199,7 +199,7 @@ void Actuary::FillEvidence(Evidence& e) const {
   e.measured_steps = measured_;
   const auto horizon = static_cast<double>(options_.horizon_steps);
   const bool of_horizons = options_.of == PromiseOf::kHorizon;
-  // A step belongs to several overlapping forecasts but must count only once; a horizon starts every stride.
+  // A step belongs to several overlapping forecasts, but must count only once. Horizons start once per stride.
   e.samples = of_horizons ? errors_[0].weight() * static_cast<double>(stride_)
                           : errors_[0].weight() / std::min<double>(kOverlap, horizon);
   e.steps_per_sample = dependence_.StepsPerSample();

@@ -1,5 +1,5 @@
-// Benchmarks the actuary's step and quote at a horizon of a day. The daemon runs both for each pool and tier every
-// 300 s.
+// Benchmarks a step and a quote of the actuary at a horizon of a day. The daemon computes both for each pool and
+// tier every 300 s.
 #include <benchmark/benchmark.h>
 
 #include "brain/economy/actuary.h"

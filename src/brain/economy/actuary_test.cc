@@ -51,12 +51,12 @@ TEST(Actuary, RejectsOptionsOutOfRangeWithTheValue) {
   EXPECT_THAT(message(o), HasSubstr("recover_days"));
 }
 
-// Capacity 100; 60 can be freed with a probability of 99 %, so Batch gets 60.
+// Of a capacity of 100, 60 can be freed with a probability of 99 %, so that Batch can buy 60.
 TEST(Actuary, SellsWhatIsFreeNinetyNineTimesOfAHundred) {
   Actuary actuary = Make(12, 0.99, 100);
   Rng rng(5);
   for (int64_t t = 0; t < 60 * kDay; ++t) {
-    // Use is 40, and 55 in 3 of 1,000 steps.
+    // Use is 55 in 3 of 1,000 steps, otherwise 40.
     actuary.Observe(100, rng.Uniform() < 0.003 ? 55 : 40);
   }
   const Quote quote = actuary.Ask();
@@ -65,7 +65,7 @@ TEST(Actuary, SellsWhatIsFreeNinetyNineTimesOfAHundred) {
   EXPECT_GE(quote.amount, 59.5);
 }
 
-// At 99.9 %: 45, since use is 55 in more than one of a thousand steps.
+// At 99.9 % only 45 are sold, because use is 55 in more than one of a thousand steps.
 TEST(Actuary, AHigherPromiseSellsLess) {
   Actuary actuary = Make(12, 0.999, 100);
   Rng rng(5);
@@ -111,7 +111,7 @@ TEST(Actuary, AbsentIsNotZeroAndAnUnmeasuredDayIsRefused) {
   for (int64_t t = 0; t < kDay * 6 / 10; ++t) holes.Observe(1, kNan);
   EXPECT_EQ(holes.Ask().refusal, Refusal::kUnmeasured);
   EXPECT_TRUE(std::isnan(holes.available()));
-  // Negative and infinite values count as missing, too.
+  // Negative and infinite values also count as missing.
   whole.Observe(1, -1);
   EXPECT_TRUE(std::isnan(whole.available()));
   whole.Observe(INFINITY, 0.5);
@@ -138,9 +138,9 @@ TEST(Actuary, ALossOfCapacityIsOfferedNoMore) {
 }
 
 struct Kept {
-  double share = 0, sold = 0;  // mean amount
+  double share = 0, sold = 0;  // kept share, and mean amount sold
 };
-// Sells every horizon from day `from` on.
+// Sells every horizon from day `from` on. Returns the kept share and the mean amount.
 Kept Sell(Actuary& actuary, const std::vector<double>& use, int64_t from) {
   double kept = 0, judged = 0, sold = 0, amount = -1;
   int64_t until = 0;
@@ -160,8 +160,8 @@ Kept Sell(Actuary& actuary, const std::vector<double>& use, int64_t from) {
   return {kept / judged, sold / judged};
 }
 
-// Property: for any season, noise and growth the promise is kept in the long run. The kept share exceeds the
-// promise if the highest allowed risk (most_risk) does not use up the surplus.
+// Property: for any season, noise and growth, the promise is kept in the long run. The kept share exceeds the
+// promise if most_risk does not allow the surplus to be used up.
 TEST(Actuary, KeptTimeConvergesOnThePromise) {
   for (int seed = 1; seed <= Shortened(6); ++seed) {
     Rng rng(static_cast<uint64_t>(seed));
@@ -187,8 +187,8 @@ TEST(Actuary, KeptTimeConvergesOnThePromise) {
   }
 }
 
-// The ordered share of the sold hours is available throughout. Steps of an hour, as a running pool uses them:
-// a daily season and noise, a promise for each hour and each day.
+// The ordered share of the sold hours is available throughout. Steps have an hour, as in a running pool, with a
+// daily season and noise. Each hour and each day has a promise.
 TEST(Actuary, KeepsPromisesInStepsOfAnHour) {
   for (const int64_t horizon : {1, 24}) {
     ActuaryOptions options;
@@ -211,8 +211,8 @@ TEST(Actuary, KeepsPromisesInStepsOfAnHour) {
       actuary.Observe(100, use);
     }
     EXPECT_NEAR(missed / hours, 0.02, 0.012) << horizon;
-    // For an hour, the amount is 100 less the season and about two deviations; for a day, the season at its
-    // highest hours counts.
+    // For an hour, the amount is 100 less the season and about two deviations. For a day, the highest hours of
+    // the season determine the amount.
     EXPECT_GT(amounts / hours, horizon == 1 ? 38 : 22) << horizon;
   }
 }
@@ -241,7 +241,7 @@ TEST(Actuary, PromisesWholeHorizons) {
   }
   EXPECT_GT(hours, 190 * 24);
   EXPECT_NEAR(static_cast<double>(kept) / hours, 0.95, 0.005);
-  // With horizons of a day, fewer horizons are complete than required.
+  // With horizons of a day, too few horizons are complete.
   options.horizon_steps = kDay;
   options.promise = 0.999;
   Actuary days = *Actuary::Make(options);
@@ -249,7 +249,7 @@ TEST(Actuary, PromisesWholeHorizons) {
   EXPECT_EQ(days.Ask().refusal, Refusal::kTooFewSamples);
 }
 
-// After a rise of the load the kept share returns to the promise.
+// After a rise of the load, the kept share returns to the promise.
 TEST(Actuary, RecoversFromAJump) {
   Rng rng(4);
   std::vector<double> use;
@@ -281,8 +281,8 @@ TEST(Actuary, ExplainsWhatAQuoteIsFoundedOn) {
   EXPECT_NEAR(quote.amount, 1 - quote.evidence.base - quote.evidence.margin, 1e-12);
 }
 
-// A burst of 2 steps on every 10th step: with a latency of 5 steps the burst affects the running task in 7 of 10
-// steps, the waiting task never.
+// Every 10th step begins a burst of 2 steps. With a latency of 5 steps, the burst affects a running task in 7 of
+// 10 steps, and a waiting task never.
 TEST(ReclaimWindow, KeptIsTheLeastAndFreedTheMostOfTheWindow) {
   ReclaimWindow kept(5, ReclaimReading::kKept), freed(5, ReclaimReading::kFreed),
       none(0, ReclaimReading::kKept);
@@ -294,7 +294,7 @@ TEST(ReclaimWindow, KeptIsTheLeastAndFreedTheMostOfTheWindow) {
     plain += none.Add(available) == 40 ? 1 : 0;
   }
   EXPECT_EQ(low, 70);
-  EXPECT_EQ(high, 98);  // the first two steps have no past
+  EXPECT_EQ(high, 98);  // the first two steps have no earlier steps
   EXPECT_EQ(plain, 20);
   EXPECT_TRUE(std::isnan(kept.Add(kNan)));
 }
@@ -328,14 +328,14 @@ TEST(ErrorHistogram, LeavesTheShareAboveAndForgets) {
   EXPECT_NEAR(errors.weight(), 10, 1e-9);
   errors.Age(100);
   EXPECT_NEAR(errors.weight(), 5, 1e-9);
-  for (int i = 0; i < 100; ++i) errors.Age(50);  // through the renormalization
+  for (int i = 0; i < 100; ++i) errors.Age(50);  // often enough to rescale the counts
   errors.Add(-0.5);
   EXPECT_NEAR(errors.weight(), 1, 1e-9);
   EXPECT_NEAR(errors.Quantile(0.01), -0.5, 1e-6);
 }
 
-// 14 high steps at noon of each day are runs of 14. If one whole day of 20 is high, the day counts as hardly more
-// than one sample.
+// 14 high steps at noon of each day are runs of 14. If all steps of one in 20 days are high, the day counts as
+// little more than one sample.
 TEST(TailDependence, CountsRunsAndDays) {
   TailDependence alternate(300), days(300), runs(300);
   Rng rng(8);

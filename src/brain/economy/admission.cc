@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMaxDurationSeconds = 100 * 365 * kDaySeconds;
 
-// One requested resource and its lane; the lane is null if the tree does not have the resource.
+// A requested resource and its lane, which is null if the tree does not have the resource.
 struct Want {
   std::string_view resource;
   int64_t amount = 0, per_task = 0;
@@ -36,7 +36,7 @@ class Decision {
     for (const Want& w : wants_) Reasons(w);
     Nearest();
     if (out_.outcome == AdmissionOutcome::kRefused) return std::move(out_);
-    // Reclaiming can help only if every lacking resource is within the nominal quota.
+    // Reclaiming can help only if the request is within the nominal quota of every lacking resource.
     out_.reclaimable = std::all_of(wants_.begin(), wants_.end(), [&](const Want& w) {
       const QuotaCell& c = w.lane->cell(group_);
       return w.amount <= w.available || c.use + w.amount <= c.nominal;
@@ -112,7 +112,7 @@ class Decision {
     const bool never = w.amount > w.lane->Maximum(group_);
     if (never) out_.outcome = AdmissionOutcome::kRefused;
     if (w.amount <= w.available) return;
-    // A resource that could never fit shows the levels of an unused tree, since current use is not the cause.
+    // A resource that could never fit has the reasons of an unused tree, because current use is not the cause.
     for (const QuotaBind& bind : w.lane->Binds(group_, w.amount, !never)) {
       AdmissionReason r;
       r.kind = bind.what == QuotaBind::What::kCohort ? AdmissionReason::Kind::kCohort
@@ -145,7 +145,8 @@ class Decision {
     return out + ".";
   }
 
-  // Amounts of different resources are independent, so each amount is the maximum of its own lane.
+  // Sets the nearest alternatives. Amounts of different resources are independent, so that each amount is the
+  // maximum of its own lane.
   void Nearest() {
     out_.fitting_tasks = request_.tasks;
     for (const Want& w : wants_) {

@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 constexpr int64_t kGibibyte = int64_t{1} << 30;
 
-// Two teams of a cohort with 21 cores and 40 GiB, and 100 cores of batch.
+// Returns a cohort of two teams with 21 cores and 40 GiB, and with 100 cores in tier batch.
 QuotaSpec Teams() {
   return {{{"all"},
            {"a",
@@ -104,7 +104,7 @@ TEST(Admission, QueuedUntilTheReleaseThatMakesItFit) {
   EXPECT_EQ(v.after_release, releases[2].use);
   EXPECT_THAT(Explain(v),
               HasSubstr("probably fits at day 0 00:05, when \"a\" releases 1 core, 1GiB of memory."));
-  request.now = at(350);  // releases in the past count as now
+  request.now = at(350);  // releases in the past count as releases now
   EXPECT_EQ(DecideAdmission(tree, request, releases)->probably_at, at(350));
   v = *DecideAdmission(tree, request, releases, {.max_releases = 2});
   EXPECT_FALSE(v.probably_at.has_value());
@@ -126,7 +126,7 @@ TEST(Admission, RefusedIfItCanNeverFit) {
   EXPECT_EQ(v.outcome, AdmissionOutcome::kRefused);
   ASSERT_EQ(v.reasons.size(), 2U);
   EXPECT_TRUE(v.reasons[0].never);
-  EXPECT_EQ(v.reasons[0].available, 19'000);  // 2 cores of b's quota are exclusive
+  EXPECT_EQ(v.reasons[0].available, 19'000);  // 2 cores of b's quota are exclusive to b
   EXPECT_EQ(v.reasons[0].level, "all");
   EXPECT_TRUE(v.reasons[1].never);
   v = *DecideAdmission(tree, Ask("a", 20'000, 1));
@@ -194,7 +194,7 @@ TEST(QuotaLedger, CountsEachJobOnceAndNothingOfTheRefused) {
   EXPECT_EQ(ledger.Releases()[0].at, Timestamp::FromSeconds(150));
   EXPECT_EQ(ledger.Admit("j2", Ask("a", 18'000, 1), ledger.Releases())->probably_at,
             Timestamp::FromSeconds(150));
-  // A quota below the use keeps the accounts right.
+  // A quota below the use does not change the counted use.
   QuotaSpec less = Teams();
   less.groups[1].quotas[0].nominal = 1000;
   less.groups[2].quotas[0].nominal = 0;
@@ -208,7 +208,7 @@ TEST(QuotaLedger, CountsEachJobOnceAndNothingOfTheRefused) {
   EXPECT_EQ(ledger.Admit("j3", Ask("a", 1000, 1))->outcome, AdmissionOutcome::kAdmitted);
 }
 
-// Two tiers, two resources and a random tree with random limits.
+// Returns a random tree with random limits, for two tiers and two resources.
 QuotaSpec RandomSpec(Rng& rng) {
   QuotaSpec spec;
   const uint64_t n = 2 + rng.Below(15);
@@ -282,7 +282,7 @@ TEST(AdmissionProperty, SmallerIsAdmittedTheNearestFitsAndReleaseUndoes) {
             nearest.tier = tier;
             ASSERT_EQ(DecideAdmission(ledger.tree(), nearest)->outcome, AdmissionOutcome::kAdmitted);
           }
-          // A queued request fits when everything is released.
+          // A queued request fits once all use is released.
           std::vector<ExpectedRelease> all;
           for (const HeldJob& j : ledger.Jobs()) all.push_back({Timestamp{}, j.use});
           ASSERT_TRUE(DecideAdmission(ledger.tree(), r, all)->probably_at.has_value()) << seed;

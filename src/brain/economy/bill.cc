@@ -39,7 +39,7 @@ absl::Status Charge(BillSums* sums, const BillLine& line) {
 
 struct LineOfJob {
   LineKey key;
-  size_t job;  // index within the group
+  size_t job;  // index of the job within the group
   uint64_t quantity;
 };
 
@@ -54,7 +54,7 @@ BillLine EmptyLine(const PriceSheet& sheet, const LineKey& key) {
   return line;
 }
 
-// Prices the group's quantities of one key; `of`: one row for each job.
+// Prices the group's quantities of one key. `of` has one row for each job.
 absl::Status PriceLine(const PriceSheet& sheet, std::span<const LineOfJob> of, std::span<JobBill> jobs,
                        GroupBill* group) {
   BillLine line = EmptyLine(sheet, of.front().key);
@@ -76,7 +76,7 @@ absl::Status PriceLine(const PriceSheet& sheet, std::span<const LineOfJob> of, s
   if (line.key.slo_missed) line.credit = ShareOf(*amount, sheet.tiers[line.key.tier].service_credit_ppm);
 
   const std::vector<Money> amounts = Split(line.amount, quantities);
-  // Splits the credit by amounts, so that no job's credit exceeds its amount.
+  // Splits the credit in proportion to the amounts, so that no job's credit exceeds its amount.
   std::vector<uint64_t> weights;
   weights.reserve(amounts.size());
   for (const Money part : amounts) weights.push_back(Micros(part));
@@ -115,7 +115,7 @@ absl::Status PriceGroup(const PriceSheet& sheet, std::span<const MeteredJob> met
   return status;
 }
 
-// Sets machine_cost and overhead_cost.
+// Sets machine_cost and overhead_cost of the bill.
 absl::Status AddCosts(std::span<const CapacityWindow> windows, const Price& cost_price, Bill* bill) {
   for (const CapacityWindow& w : windows) {
     Money cost;
@@ -140,7 +140,7 @@ absl::Status AddCosts(std::span<const CapacityWindow> windows, const Price& cost
   return absl::OkStatus();
 }
 
-// Shares a cost among groups, then each group's part among the group's jobs, and stores the parts in `to`.
+// Shares a cost among groups, then each group's part among its jobs. Stores the parts in the field `to`.
 absl::Status Share(Money cost, CostSharing sharing, Money BillSums::*to, Bill* bill) {
   if (sharing == CostSharing::kPlatform || bill->groups.empty() || cost == Money{}) return absl::OkStatus();
   const auto weight = [sharing](const BillSums& sums) {
@@ -173,7 +173,7 @@ absl::Status SumGroups(Bill* bill) {
   return status;
 }
 
-// Computes the costs that charges do not recover, and assigns the costs to their bearers.
+// Computes the costs that charges do not recover, and assigns each cost to its bearer.
 absl::Status ShareCosts(const BillOptions& options, Bill* bill) {
   const Money charges = bill->sums.charges;
   bill->idle_cost = {std::max<int64_t>(0, bill->machine_cost.micros - charges.micros)};
@@ -184,7 +184,8 @@ absl::Status ShareCosts(const BillOptions& options, Bill* bill) {
   if (status.ok()) status = SumGroups(bill);
   const absl::StatusOr<Money> cost = Add(bill->machine_cost, bill->overhead_cost);
   if (!status.ok() || !cost.ok()) return status.ok() ? cost.status() : status;
-  bill->platform = {cost->micros - bill->sums.total.micros};  // fits, since both amounts are >= 0
+  // cannot overflow, because both amounts are >= 0
+  bill->platform = {cost->micros - bill->sums.total.micros};
   return absl::OkStatus();
 }
 

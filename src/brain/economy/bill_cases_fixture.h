@@ -12,13 +12,13 @@ namespace taut::brain {
 
 struct BillCase {
   PriceSheet sheet;
-  std::vector<CapacityWindow> windows;  // [0, kSeconds) without a gap
+  std::vector<CapacityWindow> windows;  // windows that cover [0, kSeconds) without a gap
   std::vector<UsageEntry> entries;
   BillOptions options;
 
   static constexpr int64_t kSeconds = 4 * 3600;
   absl::StatusOr<Bill> Make() const { return MakeBill(sheet, windows, entries, options); }
-  // Upper bound on the micro-units that 1 millicore-second or mebibyte-second costs.
+  // Returns an upper bound on the micro-units that one millicore-second or mebibyte-second costs.
   int64_t MostOfAUnit() const {
     int64_t most = 0;
     for (const PriceTier& tier : sheet.tiers) {
@@ -40,7 +40,7 @@ inline UsageEntry RandomEntry(Rng& rng, size_t tiers) {
   entry.job = static_cast<uint32_t>(rng.Below(4));
   entry.tier = static_cast<uint16_t>(rng.Below(tiers));
   entry.slo_missed = rng.Below(4) == 0;
-  // Draws a quantity: from a few units to many, often 0.
+  // Quantities range from a few units to many, and are often 0.
   const uint64_t scale = rng.Below(3) == 0 ? 10 : 10'000'000;
   for (UsageQuantities& q : entry.of) {
     for (uint64_t* value : {&q.usage, &q.request, &q.reservation})
@@ -50,7 +50,7 @@ inline UsageEntry RandomEntry(Rng& rng, size_t tiers) {
   return entry;
 }
 
-// `rules`: rules of the tiers, drawn with repetition.
+// Returns a random case. The tiers draw their rules from `rules`, with repetition.
 inline BillCase RandomBillCase(Rng& rng, std::span<const ChargeRule> rules) {
   BillCase c;
   const size_t tiers = 1 + rng.Below(4);
@@ -98,7 +98,7 @@ inline void AppendText(std::string* out, std::span<const BillLine> lines) {
               line.key.price, " ", line.key.slo_missed, ": ", line.quantity, " at ", line.rate.micros, " ",
               line.amount.micros, " ", line.credit.micros, "\n");
 }
-// Returns the groups and sums of a bill as text; BillText also has its jobs.
+// Returns the groups and sums of a bill as text. BillText also includes the jobs.
 inline std::string GroupsText(const Bill& bill) {
   std::string out;
   for (const GroupBill& group : bill.groups) {

@@ -1,4 +1,4 @@
-// Invariants of every bill: seeded random pools, sheets and entries.
+// Tests invariants of every bill with seeded random pools, sheets and entries.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -38,7 +38,7 @@ std::string SumsText(const BillSums& sums) {
   return out;
 }
 
-// Checks that the lines of a job add up to its sums; returns them by key.
+// Checks that the lines of a job add up to its sums, and that no credit exceeds its amount.
 void ExpectLines(std::span<const BillLine> lines, const BillSums& sums) {
   int64_t amount = 0, credit = 0;
   for (const BillLine& line : lines) {
@@ -85,7 +85,7 @@ TEST(BillProperties, BillsAndThePlatformsPartAddUpToTheCost) {
                   bill.machine_cost.micros + bill.overhead_cost.micros);
         const bool idle_shared = idle != CostSharing::kPlatform && !bill.groups.empty();
         EXPECT_EQ(bill.sums.idle, idle_shared ? bill.idle_cost : Money{});
-        // If everything is shared, the platform bears at most the credits.
+        // If all costs are shared, the platform bears at most the credits.
         if (idle_shared && overhead != CostSharing::kPlatform) {
           EXPECT_LE(bill.platform.micros, bill.sums.credits.micros);
         }
@@ -151,7 +151,7 @@ TEST(BillProperties, LargeAmountsAreBilledExactlyOrRefused) {
     if (which == 3) c.sheet.tiers[0].prices[0].per_core_hour = money();
     const absl::StatusOr<Bill> bill = c.Make();
     if (!bill.ok()) {
-      // A price above the allowed maximum is reported as InvalidArgument.
+      // A price above the highest allowed price is reported as InvalidArgument.
       EXPECT_TRUE(absl::IsOutOfRange(bill.status()) || (which == 3 && absl::IsInvalidArgument(bill.status())))
           << bill.status();
       ++refused;
@@ -199,12 +199,12 @@ TEST(BillProperties, MoreNeverCostsAGroupLess) {
     Raise(rng, &entry);
     const Bill after = *c.Make();
     const BillSums was = SumsOf(before, entry.group), is = SumsOf(after, entry.group);
-    // At a price change, one unit of quantity may move to the other price.
+    // At a price change, rounding may move one unit of quantity to the other price.
     const bool cut = BillingTimeline(c.sheet, c.windows).segments().size() > 3;
     const int64_t units = cut ? 8 * c.MostOfAUnit() : 0;
     EXPECT_GE(is.charges.micros, was.charges.micros - units);
     EXPECT_GE(is.charges.micros - is.credits.micros, was.charges.micros - was.credits.micros - units);
-    // A credited charge lowers the shared idle cost, and therefore the total.
+    // A credited charge lowers the shared idle cost and therefore the total.
     if (after.sums.credits > Money{}) continue;
     ++without_credits;
     const int64_t lines = static_cast<int64_t>(after.jobs.size() * 20);
@@ -237,7 +237,7 @@ TEST(BillProperties, MoreNeverCostsAGroupLessUnderTheSlackTax) {
   EXPECT_GT(taxed, Scaled(300));
 }
 
-// Returns a bound on the change of the slack tax, in units, by one unit of request.
+// Returns a bound on the units by which one unit of request changes the slack tax.
 double Leverage(const Bill& bill) {
   double most = 0;
   for (const SlackWindow& w : bill.slack) {
@@ -348,7 +348,7 @@ TEST(BillProperties, ChargesAreThoseOfTheRules) {
   int tight = 0;
   for (int i = 0; i < Scaled(2000); ++i) {
     BillCase c = RandomBillCase(rng, kAll);
-    // Quantities of few units cannot be shared evenly.
+    // Large quantities make rounding negligible.
     for (UsageEntry& entry : c.entries) {
       for (UsageQuantities& q : entry.of)
         q = {q.usage * 1000, q.request * 1000, q.reservation * 1000, q.peak * 1000};

@@ -43,7 +43,7 @@ UsageEntry Entry(int64_t start_s, int64_t end_s, uint32_t group, uint32_t job) {
   return entry;
 }
 
-// Returns an entry of one hour of CPU; amounts are in core-hours.
+// Returns an entry of one hour of CPU, with amounts in core-hours.
 UsageEntry Cpu(uint32_t job, uint64_t usage, uint64_t request) {
   UsageEntry entry = Entry(0, kHour, job, job);
   entry.of[0].usage = usage * kCoreHour;
@@ -57,7 +57,7 @@ std::vector<std::string> Totals(const Bill& bill) {
   return out;
 }
 
-// papers A17: capacity 64, usage 10, 20 and 25, limits in the ratio 1, 2 and 2.
+// The example of papers, A17: capacity 64, usage 10, 20 and 25, limits in the ratio 1 : 2 : 2.
 class SlackTax : public testing::Test {
  protected:
   PriceSheet sheet_ = Sheet({Tier("production", ChargeRule::kUsageSlackTax, "1", "0")});
@@ -82,7 +82,7 @@ TEST_F(SlackTax, SharesTheSlackByRequest) {
 }
 
 TEST_F(SlackTax, TheCapLeavesWhatNoOneAskedForToThePlatform) {
-  entries_ = {Cpu(1, 10, 12), Cpu(2, 20, 24), Cpu(3, 25, 24)};  // 60 requested, 55 used
+  entries_ = {Cpu(1, 10, 12), Cpu(2, 20, 24), Cpu(3, 25, 24)};  // 60 core-hours are requested and 55 used
   options_.cap_slack = true;
   EXPECT_THAT(Totals(Make()), ElementsAre("11.00", "22.00", "27.00"));
   EXPECT_EQ(ToText(Make().platform), "4.00");
@@ -174,7 +174,8 @@ TEST(Bill, SharesIdleCostAndOverhead) {
   const std::vector<UsageEntry> entries = {Cpu(1, 1, 0), Cpu(2, 3, 0)};
   std::vector<CapacityWindow> windows = {{0, kHour, {10 * kCoreHour, 20 * kGibHour}, {}, Units("2")}};
   BillOptions options;
-  options.cost_price = {0, Units("0.4"), Units("0.2")};  // 8 in total, of which 4 are charged
+  // machines cost 8 in total, of which charges recover 4
+  options.cost_price = {0, Units("0.4"), Units("0.2")};
   Bill bill = *MakeBill(sheet, windows, entries, options);
   EXPECT_EQ(ToText(bill.idle_cost), "4.00");
   EXPECT_THAT(Totals(bill), ElementsAre("1.00", "3.00"));
@@ -186,7 +187,7 @@ TEST(Bill, SharesIdleCostAndOverhead) {
   bill = *MakeBill(sheet, windows, entries, options);
   EXPECT_THAT(Totals(bill), ElementsAre("3.00", "7.00"));
   EXPECT_EQ(bill.platform, Money{});
-  // Charges beyond the cost of machines recover overhead; charges beyond machines and overhead are a margin.
+  // Charges beyond the cost of machines recover overhead. Charges beyond machines and overhead are a margin.
   windows[0].machine_cost = Units("3");
   bill = *MakeBill(sheet, windows, entries, options);
   EXPECT_EQ(ToText(bill.unrecovered_overhead), "1.00");
@@ -201,7 +202,7 @@ TEST(Bill, JobsOfAGroupShareItsAmountsExactly) {
   std::vector<UsageEntry> entries(3, Entry(0, kHour, 1, 0));
   for (uint32_t i = 0; i < 3; ++i) {
     entries[i].job = i;
-    entries[i].of[0].usage = 1;  // 0.28 micro-units each
+    entries[i].of[0].usage = 1;  // costs 0.28 micro-units
   }
   const Bill bill = *MakeBill(sheet, {}, entries);
   EXPECT_EQ(bill.groups[0].sums.total.micros, 1);
@@ -209,7 +210,7 @@ TEST(Bill, JobsOfAGroupShareItsAmountsExactly) {
   EXPECT_EQ(bill.jobs[1].sums.total.micros, 0);
 }
 
-// With a split by quantity, the first job would have a credit of 1 of 3 micro-units with an amount of 0.
+// A split of the credit by quantity would credit the first job 1 of 3 micro-units, although its amount is 0.
 TEST(Bill, NoJobIsCreditedMoreThanItIsCharged) {
   PriceSheet sheet = Sheet({Tier("a", ChargeRule::kUsage, "0.36", "0")});
   sheet.tiers[0].service_credit_ppm = 750'000;

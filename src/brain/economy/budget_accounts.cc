@@ -11,7 +11,7 @@
 namespace taut::brain {
 namespace {
 
-// Bound on the duration of an override; a grant is the act for more money for a longer time.
+// Bound on the duration of an override. A grant is the act for more money for a longer time.
 constexpr int64_t kLongestOverride = 10 * 366 * kDaySeconds;
 
 absl::Status Invalid(std::string_view text) { return absl::InvalidArgumentError(std::string(text)); }
@@ -25,8 +25,8 @@ absl::Status CheckAmount(Money amount, std::string_view what, bool zero_too) {
                         " to ", ToText(kMostBudgetAmount)));
 }
 
-// Sets a value from a day on. A past day is allowed only while no value of the line is in force yet: spending was
-// attributed by the values in force, so these must not change for the past.
+// Sets a value from a day on. A past day is allowed only while no value of the line is in force. Later, past
+// values must not change, because spending was attributed by them.
 template <typename T>
 absl::Status SetFrom(Timeline<T>& line, int64_t from_s, T value, int64_t now_s, std::string_view what) {
   if (from_s % kDaySeconds != 0)
@@ -76,7 +76,7 @@ absl::Status BudgetAccounts::Apply(const BudgetEntry& e) {
       &BudgetAccounts::DefineBusiness, &BudgetAccounts::Fund,     &BudgetAccounts::Remove,
       &BudgetAccounts::Grant,          &BudgetAccounts::Transfer, &BudgetAccounts::SplitUp,
       &BudgetAccounts::Expire,         &BudgetAccounts::Freeze,   &BudgetAccounts::Freeze,
-      &BudgetAccounts::Override,       &BudgetAccounts::Close};  // by BudgetAct
+      &BudgetAccounts::Override,       &BudgetAccounts::Close};  // functions by BudgetAct
   const auto act = static_cast<size_t>(e.act);
   if (act >= std::size(kSteps)) return Invalid("unknown kind of entry");
   if (absl::Status s = (this->*kSteps[act])(e); !s.ok()) return s;
@@ -153,7 +153,7 @@ absl::Status BudgetAccounts::DefineBusiness(const BudgetEntry& e) {
   return absl::OkStatus();
 }
 
-// Checks that the parts are distinct, known holders with shares above 0 that sum up to 100 %.
+// Checks that the parts have distinct, known holders, and shares above 0 that sum up to 100 %.
 absl::Status BudgetAccounts::CheckParts(const BudgetEntry& e, std::string_view what) const {
   std::set<BudgetHolder> seen;
   int64_t sum = 0;
@@ -199,7 +199,7 @@ absl::Status BudgetAccounts::Remove(const BudgetEntry& e) {
   if (e.of.is_business()) {
     for (const auto& [group, line] : funding_) {
       for (size_t i = 0; i < line.size(); ++i) {
-        // Steps that end by tomorrow pay for no future spending, since changes apply from the next day on.
+        // Shares that end by tomorrow pay for no future spending, because changes apply from the next day on.
         const bool over = i + 1 < line.size() && line[i + 1].first <= NextDay(e.time_s);
         const auto is_it = [&](const BudgetPart& part) { return part.holder == e.of; };
         if (!over && std::ranges::any_of(line[i].second, is_it))
@@ -240,7 +240,7 @@ absl::StatusOr<HolderState> BudgetAccounts::Giving(const BudgetHolder& holder, M
 absl::Status BudgetAccounts::Receive(HolderState& state, const BudgetHolder& holder, Money amount) const {
   if (state.removed) return Refused(StrCat(Called(holder), " was removed: it receives nothing"));
   if (amount.micros < 0) return Invalid(StrCat(Called(holder), " would receive a negative amount"));
-  // A bounded balance also bounds the sum of the balance's fields.
+  // A bound on the balance also bounds the sum of its fields.
   const absl::StatusOr<Money> sum = Add(state.balance(), amount);
   if (!sum.ok() || *sum > kMostBudgetAmount)
     return absl::OutOfRangeError(StrCat(Called(holder), " would have more than ", ToText(kMostBudgetAmount)));
@@ -274,7 +274,7 @@ absl::Status BudgetAccounts::Transfer(const BudgetEntry& e) {
   if (from->unit == to->unit && e.amount != e.received)
     return Invalid(
         StrCat("a transfer of ", ToText(e.amount), " that is ", ToText(e.received), " when it arrives"));
-  // Work on copies: an overflow must leave the accounts unchanged.
+  // The changes are made on copies, because an overflow must leave the accounts unchanged.
   std::map<std::string, BudgetTotals> totals = totals_;
   if (absl::Status s = CountConverted(from->unit, e.amount, to->unit, e.received, totals); !s.ok()) return s;
   if (absl::Status s = AddTo(from->given, e.amount); !s.ok()) return s;
@@ -292,7 +292,8 @@ absl::Status BudgetAccounts::SplitUp(const BudgetEntry& e) {
   std::vector<uint64_t> weights;
   for (const BudgetPart& part : e.parts) weights.push_back(static_cast<uint64_t>(part.share_bp));
   const std::vector<Money> shares = Split(e.amount, weights);
-  // Work on copies until every part is checked: an error in the last part must undo the earlier parts.
+  // The changes are made on copies until every part is checked, because an error in a later part must undo the
+  // earlier parts.
   std::map<std::string, BudgetTotals> totals = totals_;
   std::vector<HolderState> states;
   for (size_t i = 0; i < e.parts.size(); ++i) {
@@ -358,8 +359,8 @@ absl::Status BudgetAccounts::Close(const BudgetEntry& e) {
   const Money balance = known->balance();
   if (e.spent.micros < 0 || e.carried.micros < 0 || e.expired.micros < 0 || e.amount.micros < 0)
     return Invalid(StrCat("the end of a period of ", Called(e.of), " has a negative amount"));
-  // Spending beyond the balance is not paid: this spending counts as overspent and does not become a debt of the
-  // next period.
+  // Spending beyond the balance is not paid. It counts as overspent and does not become a debt of the next
+  // period.
   const Money paid = std::min(balance, e.spent);
   if (e.carried > balance || e.expired.micros != balance.micros - paid.micros - e.carried.micros)
     return Invalid(StrCat(Called(e.of), ": carried over and expired are not what was left"));
@@ -376,7 +377,7 @@ absl::Status BudgetAccounts::Close(const BudgetEntry& e) {
   }
   totals_[next.unit] = totals;
   std::erase_if(next.overrides, [this](const BudgetOverride& o) { return o.until_s <= period_.to_s; });
-  // A removed holder stays until the period ends, since spending is still attributed to the holder.
+  // A removed holder stays until the period ends, because spending is still attributed to it.
   if (next.removed) {
     holders_.erase(e.of);
     if (!e.of.is_business()) funding_.erase(e.of.name);

@@ -37,7 +37,7 @@ TEST(BudgetPeriods, AreOfTheCalendarOfUtc) {
   EXPECT_EQ(DateText(PeriodBegin(BudgetPeriod::kQuarter, kNovember)), "2026-10-01");
   EXPECT_EQ(DateText(PeriodEnd(BudgetPeriod::kQuarter, kNovember)), "2027-01-01");
   EXPECT_EQ(DateText(PeriodEnd(BudgetPeriod::kYear, kNovember)), "2027-01-01");
-  // 2028 is a leap year.
+  // February has 29 days, because 2028 is a leap year.
   EXPECT_EQ(DateText(PeriodEnd(BudgetPeriod::kMonth, 1'835'395'200)), "2028-03-01");
 }
 
@@ -55,7 +55,7 @@ TEST(BudgetAccounts, MovesMoneyAndConvertsIt) {
   EXPECT_EQ(Do(accounts, TransferTo(kRetail, kShop, Coins(300))), absl::OkStatus());
   EXPECT_EQ(Do(accounts, TransferTo(kMedia, kShop, Coins(100))), absl::OkStatus());
   EXPECT_EQ(accounts.Find(kRetail)->balance(), Coins(700));
-  EXPECT_EQ(accounts.Find(kShop)->balance(), Coins(350));  // 100 credits are 50 EUR
+  EXPECT_EQ(accounts.Find(kShop)->balance(), Coins(350));  // includes 100 credits, which are 50 EUR
   EXPECT_EQ(accounts.totals().at("credits").converted_out, Coins(100));
   EXPECT_EQ(accounts.totals().at("EUR").converted_in, Coins(50));
   BudgetEntry split = Ask(BudgetAct::kSplit, kRetail, {100});
@@ -65,7 +65,7 @@ TEST(BudgetAccounts, MovesMoneyAndConvertsIt) {
   EXPECT_EQ(accounts.Find(kShop)->balance().micros, Coins(350).micros + 33);
 }
 
-// One micro-unit of the expensive unit is worth 1 EUR: moving money there and back creates no money.
+// One micro-unit of the expensive unit is worth 1 EUR. Moving money there and back must not create money.
 TEST(BudgetAccounts, ConversionNeverMakesMoney) {
   BudgetDefinition def = TwoBusinesses();
   def.units[0].rates = {{kNovember, Coins(1'000'000)}};
@@ -141,14 +141,14 @@ TEST(BudgetAccounts, AnOverrideEnds) {
   ASSERT_EQ(Do(accounts, e), absl::OkStatus());
   EXPECT_EQ(accounts.Find(kRetail)->budget(kNovember + kDaySeconds - 1), Coins(1250));
   EXPECT_EQ(accounts.Find(kRetail)->budget(kNovember + kDaySeconds), Coins(1000));
-  // An override is a higher budget, but no money that can be moved.
+  // An override raises the budget, but is not money that can be moved.
   EXPECT_FALSE(Do(accounts, TransferTo(kRetail, kShop, Coins(1001))).ok());
 }
 
 TEST(BudgetAccounts, APeriodEndsWithWhatIsCarriedOver) {
   BudgetAccounts accounts = BookOf(TwoBusinesses());
   ASSERT_EQ(Do(accounts, TransferTo(kRetail, kShop, Coins(100))), absl::OkStatus());
-  // retail has 900 - 300 left: half of this money is 300, the cap is 200. media has overspent.
+  // retail has 900 - 300 left; half of this balance is 300, but the cap is 200. media has overspent.
   const auto entries =
       accounts.ClosePeriod(BudgetPeriod::kMonth,
                            {{kRetail, Coins(300)}, {kMedia, Coins(2500)}, {kShop, Coins(40)}}, kDecember + 5);
@@ -184,7 +184,7 @@ TEST(BudgetAccounts, ALongerPeriodBeginsWhereTheLastEnded) {
 
 // --- Properties ---
 
-// For each unit: sum of balances = granted + converted in - converted out - expired - paid.
+// Checks for each unit: sum of balances = granted + converted in - converted out - expired - paid.
 void ExpectConserved(const BudgetAccounts& accounts) {
   std::map<std::string, int64_t> sums;
   for (const auto& [holder, state] : accounts.holders()) {
@@ -198,7 +198,7 @@ void ExpectConserved(const BudgetAccounts& accounts) {
   }
 }
 
-// Includes rejected entries: unknown names, excessive amounts, frozen holders.
+// Returns a random request, which may be invalid: unknown names, excessive amounts, frozen holders.
 BudgetEntry AnyRequest(Rng& rng, int64_t now_s) {
   const BudgetHolder holders[] = {kRetail, kMedia, kShop, kWeb, Business("nobody")};
   const auto any = [&] { return holders[rng.Below(std::size(holders))]; };
@@ -222,7 +222,7 @@ TEST(BudgetBookProperties, MoneyIsConservedAndTheLedgerRepeatsTheState) {
     int64_t now_s = kNovember + 100;
     BudgetAccounts accounts = BookOf(TwoBusinesses(), now_s, &ledger);
     for (int i = 0; i < 120; ++i) {
-      now_s += static_cast<int64_t>(rng.Below(30'000)) - 3000;  // may go back
+      now_s += static_cast<int64_t>(rng.Below(30'000)) - 3000;  // the clock may be set back
       SpentByHolder spent;
       for (const auto& [holder, state] : accounts.holders())
         spent[holder] = {static_cast<int64_t>(rng.Below(900'000'000))};
@@ -252,7 +252,7 @@ TEST(BudgetBookProperties, MoneyIsConservedAndTheLedgerRepeatsTheState) {
     const auto again = BudgetAccounts::Replay(ledger);
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_TRUE(*again == accounts);
-    // A missing entry is reported, not skipped.
+    // A missing entry is reported instead of skipped.
     std::ranges::sort(ledger, {}, &BudgetEntry::id);
     ledger.erase(ledger.begin() + static_cast<ptrdiff_t>(ledger.size() / 2));
     EXPECT_FALSE(BudgetAccounts::Replay(ledger).ok());

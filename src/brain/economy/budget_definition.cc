@@ -124,14 +124,14 @@ class BudgetCheck {
   std::vector<std::string> out_;
 };
 
-// Returns the steps that must be added to a ledger's line so that the line agrees with the definition.
+// Returns the steps that must be added to a line of the ledger, so that the line agrees with the definition.
 template <typename T>
 absl::StatusOr<Timeline<T>> MissingSteps(const std::string& what, const DefinedSteps<T>& defined,
                                          const Timeline<T>& line, int64_t period_from_s, int64_t now_s) {
   Timeline<T> out;
   if (line.empty()) {
     for (const auto& [from, value] : defined) {
-      // If several steps are already in force when they are first read, only the last step matters.
+      // If several steps are in force when they are first read, only the last step matters.
       if (from.value_or(0) <= now_s) out.clear();
       out.emplace_back(from.value_or(period_from_s), value);
     }
@@ -170,8 +170,8 @@ absl::StatusOr<Timeline<T>> MissingSteps(const std::string& what, const DefinedS
     return a.first == b.first && Same(a.second, b.second);
   });
   if (differs || !same_later) out.insert(out.end(), later.begin(), later.end());
-  // A future step that is no longer defined is replaced by the value before this step. The first of `known_later`
-  // differs from `known`.
+  // A future step that is no longer defined is replaced by the value before this step. The first step of
+  // `known_later` differs from `known`.
   const bool dropped = !differs && known != nullptr && !known_later.empty() &&
                        (later.empty() || known_later.front().first < later.front().first);
   if (dropped) out.emplace(out.begin(), known_later.front().first, *known);
@@ -184,7 +184,7 @@ BudgetEntry EntryOf(BudgetAct act) {
   return e;
 }
 
-// Adds rates and prices before other entries, since businesses and spending depend on rates and prices.
+// Adds rates and prices before all other entries, because businesses and spending depend on them.
 absl::Status AddRates(const BudgetDefinition& def, const Price& price, const BudgetAccounts& accounts,
                       int64_t from_s, int64_t now_s, std::vector<BudgetEntry>& out) {
   const auto prices =
@@ -230,7 +230,7 @@ absl::Status AddFunding(const BudgetDefinition& def, const BudgetAccounts& accou
       e.from_s = from;
       e.parts = parts;
     }
-    // The group was removed and is defined again with the same shares.
+    // A group that was removed and is defined again with equal shares needs an entry, too.
     if (steps->empty() && known != nullptr && known->removed) {
       BudgetEntry& e = out.emplace_back(EntryOf(BudgetAct::kFunding));
       e.of = holder;
@@ -281,7 +281,7 @@ absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& def, 
   }
   for (const BudgetDefinition::GroupRow& row : def.groups) defined.insert(GroupHolder(row.name));
   if (absl::Status s = AddFunding(def, accounts, from_s, now_s, out); !s.ok()) return s;
-  // Groups must be removed first: a business that still pays for a group cannot be removed.
+  // Groups are removed first, because a business that still pays for a group cannot be removed.
   for (const bool business : {false, true}) {
     for (const auto& [holder, state] : accounts.holders()) {
       if (holder.is_business() != business || state.removed || defined.contains(holder)) continue;

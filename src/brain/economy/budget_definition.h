@@ -1,4 +1,4 @@
-// Businesses and groups as defined in a file, and the ledger entries that bring the accounts to that
+// Businesses and groups as defined in a file, and the ledger entries by which the accounts reach this
 // definition.
 #pragma once
 
@@ -14,12 +14,13 @@
 
 namespace taut::brain {
 
-// Values, each with the start of the day from which it is in force; absent: from the time when the value is first
-// read.
+// Values, each with the start of the day from which it is in force. An absent time means the time at which the
+// value is first read.
 template <typename T>
 using DefinedSteps = std::vector<std::pair<std::optional<int64_t>, T>>;
 
-// The answer to new requests for quota of a group without money (see HeldGroups). Running jobs continue.
+// What happens to new requests for quota of a group without money (see HeldGroups). Running jobs continue in
+// either case.
 enum class WhenSpent : uint8_t { kContinue, kRefuse };
 
 // The definition in a file.
@@ -28,36 +29,36 @@ struct BudgetDefinition {
   BudgetPeriod period = BudgetPeriod::kMonth;
   struct Unit {
     std::string name;
-    DefinedSteps<Money> rates;  // value of one unit in the currency
+    DefinedSteps<Money> rates;  // values of one unit in the currency
   };
   struct BusinessRow {
     std::string name;
-    std::string unit;  // "": the currency
+    std::string unit;  // "" means the currency
     Money per_period;
     CarryOver carry;
   };
   struct GroupRow {
     std::string name;
-    DefinedSteps<std::vector<BudgetPart>> funding;  // empty: no business pays
-    WhenSpent when_spent = WhenSpent::kContinue;    // current value; not recorded in the ledger
+    DefinedSteps<std::vector<BudgetPart>> funding;  // empty if no business pays
+    WhenSpent when_spent = WhenSpent::kContinue;    // current value, which the ledger does not record
   };
   std::vector<Unit> units;
   std::vector<BusinessRow> businesses;
   std::vector<GroupRow> groups;
 };
 
-// Returns the errors as sentences. Each sentence names the unit, business or group:
+// Returns the errors of a definition as sentences. Each sentence names the unit, business or group. Errors are
 // - an invalid or repeated name, an unknown business or unit, a group that is not in `known_groups`,
-// - an amount or share out of bounds, shares that do not sum to 100 %, a unit without a rate,
-// - steps out of order or not at a day's start.
+// - an amount or share out of bounds, shares that do not sum up to 100 %, a unit without a rate,
+// - steps out of order or not at the start of a day.
 std::vector<std::string> CheckBudgets(const BudgetDefinition& definition,
                                       std::span<const std::string> known_groups);
 
-// Returns the entries that bring the accounts to the definition, without id, time and author; empty if the
-// accounts agree with the definition. Shares, rates and prices can only change after today. A step without a date,
-// and the prices, apply from the next day on, or from the period's start if no value is in force. Returns
-// FailedPrecondition if a past step, the currency or a business's unit differs. REQUIRES: CheckBudgets returns no
-// error.
+// Returns the entries by which the accounts reach the definition, without id, time and author. Empty if the
+// accounts agree with the definition. Shares, rates and prices can change only after today. A step without a
+// date, and the prices, apply from the next day on, or from the period's start if no value is in force. Returns
+// FailedPrecondition if a past step, the currency or a business's unit differs. REQUIRES: CheckBudgets returns
+// no error.
 absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& definition, const Price& price,
                                                    const BudgetAccounts& accounts, int64_t now_s);
 

@@ -1,4 +1,4 @@
-// A budget definition, and accounts that follow it, for tests.
+// A budget definition, and accounts that agree with it, for tests.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace taut::brain {
 
-inline constexpr int64_t kNovember = 1'793'491'200;  // 2026-11-01
+inline constexpr int64_t kNovember = 1'793'491'200;  // 2026-11-01, 00:00 UTC
 inline constexpr int64_t kDecember = kNovember + 30 * kDaySeconds;
 
 inline Money Coins(int64_t whole) { return {whole * 1'000'000}; }
@@ -20,8 +20,8 @@ inline std::vector<BudgetPart> Shares(std::initializer_list<std::pair<const char
   return out;
 }
 
-// retail (1,000 EUR, half carried over up to 200) and media (2,000 credits of 0.50 EUR) pay for shop 70 : 30,
-// retail alone for web.
+// Returns a definition with two businesses. retail has 1,000 EUR and carries half over, up to 200 EUR. media has
+// 2,000 credits of 0.50 EUR. retail and media pay for shop in shares of 70 % and 30 %, and retail pays for web.
 inline BudgetDefinition TwoBusinesses() {
   BudgetDefinition def;
   def.currency = "EUR";
@@ -32,7 +32,7 @@ inline BudgetDefinition TwoBusinesses() {
   return def;
 }
 
-// Applies the entries one by one, as a service does.
+// Applies the entries one by one, like a service, and appends them to `ledger`.
 inline absl::Status Enter(BudgetAccounts& accounts, std::vector<BudgetEntry> entries, int64_t now_s,
                           std::vector<BudgetEntry>* ledger = nullptr) {
   for (BudgetEntry& e : entries) {

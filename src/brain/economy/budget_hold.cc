@@ -13,7 +13,7 @@ bool HasMoney(const BudgetAccounts& accounts, const BudgetHolder& holder, const 
   return state != nullptr && state->frozen_by == 0 && SpentOf(spent, holder) < state->budget(now_s);
 }
 
-// Returns why the group is held; "" if the group is not held.
+// Returns the reason why the group is held; "" if the group is not held.
 std::string WhyHeld(const std::string& group, const BudgetAccounts& accounts, const SpentByHolder& spent,
                     int64_t now_s) {
   if (HasMoney(accounts, GroupHolder(group), spent, now_s)) return "";

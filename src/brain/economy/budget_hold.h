@@ -1,4 +1,4 @@
-// Finds the groups that may not start new tasks because the money that pays for them is spent.
+// Finds the groups that may not start new tasks, because the money that pays for them is spent.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,14 @@
 
 namespace taut::brain {
 
-// Reasons by group, as sentences. They contain no amounts, because not all members of the group may see amounts.
+// Reasons by group, as sentences. A sentence contains no amounts, because not all members of the group may see
+// them.
 using GroupHolds = std::map<std::string, std::string, std::less<>>;
 
-// Returns the groups with WhenSpent::kRefuse that are out of money. The group's own money is spent or frozen, and
-// no business pays for the group, or a business of the group is frozen or has no money left for the open period.
-// `spent`: in the open period so far. Empty while no period is open. O(groups * their businesses * log n).
+// Returns the groups with WhenSpent::kRefuse that have no money: the group's own money is spent or frozen, and
+// no business pays for the group, or one of its businesses is frozen or has no money left for the open period.
+// `spent` is the spending in the open period so far. Empty while no period is open. O(groups * their businesses
+// * log n).
 GroupHolds HeldGroups(const BudgetDefinition& definition, const BudgetAccounts& accounts,
                       const SpentByHolder& spent, int64_t now_s);
 

@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Key;
 
-// Both groups may start no new tasks once they have no money; lab has only its own money.
+// Returns a definition in which groups without money may start no new tasks. The group lab has only its own
+// money.
 BudgetDefinition Refusing() {
   BudgetDefinition def = TwoBusinesses();
   def.groups.push_back({.name = "lab", .funding = {}});

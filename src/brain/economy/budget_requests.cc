@@ -1,4 +1,4 @@
-// Converts requests of people, and ends of periods, into entries that BudgetAccounts accepts.
+// Converts people's requests, and ends of periods, into entries that BudgetAccounts accepts.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr int64_t kMicros = 1'000'000;  // micro-units in one unit
+constexpr int64_t kMicros = 1'000'000;  // number of micro-units in one unit
 
 bool TakesFrom(BudgetAct act) {
   return act == BudgetAct::kTransfer || act == BudgetAct::kSplit || act == BudgetAct::kExpire;
@@ -23,7 +23,7 @@ Money PartOf(Money amount, int64_t share_bp) {
   return ShareOf(amount, share_bp * (kWholePpm / kWholeBasisPoints));
 }
 
-// Converts an amount >= 0 from a unit of value `worths.first` to a unit of value `worths.second`; rounds to the
+// Converts an amount >= 0 from a unit of value `worths.first` to a unit of value `worths.second`, rounded to the
 // nearest micro-unit.
 absl::StatusOr<Money> ToNearest(Money amount, const std::pair<Money, Money>& worths) {
   return PriceTimes(worths.first, static_cast<uint64_t>(amount.micros),
@@ -91,8 +91,8 @@ absl::StatusOr<Money> BudgetAccounts::Convert(Money amount, const std::string& f
   return ToNearest(amount, *worths);
 }
 
-// Converts for a receiver, rounded down, so that moving money there and back cannot create money. Returns
-// InvalidArgument if nothing would arrive.
+// Converts an amount into the receiver's unit, rounded down, so that moving money there and back cannot create
+// money. Returns InvalidArgument if nothing would arrive.
 absl::StatusOr<Money> BudgetAccounts::Received(Money amount, const std::string& from,
                                                const BudgetHolder& holder, int64_t time_s) const {
   const std::string to = UnitOf(holder);
@@ -102,9 +102,9 @@ absl::StatusOr<Money> BudgetAccounts::Received(Money amount, const std::string& 
   absl::StatusOr<Money> received = ToNearest(amount, *worths);
   if (!received.ok()) return received.status();
   const auto value = [](Money times, Money rate) {
-    return static_cast<Wide>(times.micros) * static_cast<uint64_t>(rate.micros);  // neither is negative
+    return static_cast<Wide>(times.micros) * static_cast<uint64_t>(rate.micros);  // both factors are >= 0
   };
-  // Undo a rounding up: the received value must not exceed the sent value.
+  // Undoes a rounding up, because the received value must not exceed the sent value.
   if (value(*received, worths->second) > value(amount, worths->first)) --received->micros;
   if (amount.micros > 0 && received->micros == 0) {
     return absl::InvalidArgumentError(
@@ -152,7 +152,7 @@ absl::StatusOr<BudgetEntry> BudgetAccounts::Make(BudgetEntry asked, bool all, co
   if (asked.amount.micros >= 0) {
     if (absl::Status s = FillReceived(asked); !s.ok()) return s;
   }
-  // Apply on a copy finds every remaining error, so that Apply always accepts a returned entry.
+  // Apply on a copy detects every remaining error, so that Apply always accepts a returned entry.
   BudgetAccounts after = *this;
   if (absl::Status s = after.Apply(asked); !s.ok()) {
     if (all && left.micros == 0 && absl::IsInvalidArgument(s))
@@ -199,7 +199,7 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetAccounts::ClosePeriod(BudgetPerio
   begin.unit = currency_;
   begin.from_s = period_.to_s;
   begin.until_s = PeriodEnd(next, period_.to_s);
-  // Applies the entries in sequence to a copy: this checks the ids, and that the entries close exactly the open
+  // Applies the entries in sequence to a copy, which checks their ids, and that they close exactly the open
   // holders.
   BudgetAccounts after = *this;
   for (const BudgetEntry& e : out) {

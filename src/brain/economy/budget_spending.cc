@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-// Payments by business and day. They are summed before conversion, so that rounding happens once.
+// Payments by business and day. They are summed before the conversion, so that each sum is rounded only once.
 using ByDay = std::map<std::pair<std::string, int64_t>, Money>;
 
 absl::Status DivideDay(const BudgetAccounts& accounts, const GroupDay& day, Money rest, GroupSpending& of,
@@ -39,7 +39,7 @@ absl::StatusOr<BudgetSpending> Attribute(const BudgetAccounts& accounts, std::ve
     GroupDay day = days[i];
     if (day.amount.micros < 0)
       return absl::InvalidArgumentError(StrCat("group ", day.group, " spent less than 0"));
-    // Entries of one group and day are merged, since the spending of a day is divided as a whole.
+    // Entries of one group and day are merged, because the spending of a day is divided as a whole.
     for (++i; i < days.size() && days[i].group == day.group && days[i].day_s == day.day_s; ++i) {
       if (absl::Status s = AddTo(day.amount, days[i].amount); !s.ok()) return s;
     }

@@ -18,7 +18,7 @@ TEST(Attribution, FollowsTheSharesInForceToTheLastUnit) {
   EXPECT_EQ(of->groups.at("shop").payers.at("retail"), Money{701});
   EXPECT_EQ(of->groups.at("shop").payers.at("media"), Money{300});
   EXPECT_EQ(of->spent.at(Business("retail")), Money{706});
-  EXPECT_EQ(of->spent.at(Business("media")), Money{600});  // credits of 0.50 EUR
+  EXPECT_EQ(of->spent.at(Business("media")), Money{600});  // credits of 0.50 EUR each
   EXPECT_EQ(of->unfunded, Money{7});
   EXPECT_EQ(of->total, Money{1013});
 }

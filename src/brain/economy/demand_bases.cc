@@ -10,10 +10,10 @@ namespace {
 
 constexpr int64_t kSlotS = 1800;
 constexpr int64_t kDaySlots = 86'400 / kSlotS;
-constexpr double kDailyMemory = 7;   // days
-constexpr double kWeeklyMemory = 4;  // weeks
+constexpr double kDailyMemory = 7;   // memory of a daily slot, in days
+constexpr double kWeeklyMemory = 4;  // memory of a weekly slot, in weeks
 constexpr int64_t kMostPoints = 7 * kDaySlots;
-constexpr double kHighShare = 0.25;  // share of a forecast curve that is its high part
+constexpr double kHighShare = 0.25;  // share of a forecast curve that counts as its high part
 constexpr std::string_view kNames[kDemandBases] = {"mean of the last week", "daily season and the last hour",
                                                    "weekly season and the last hour",
                                                    "highs of the last week", "highs of the last day"};
@@ -43,7 +43,7 @@ void SeasonProfile::Add(int64_t step, double deviation) {
   const double gain = std::max(least_gain_, 1.0 / visits_[slot]);
   mean_[slot] += static_cast<float>(gain * error);
   error_ += gain_ * (error - error_);
-  // Estimates persistence by regression of the present error on the error an hour ago.
+  // Estimates persistence by regression of the current error on the error of an hour ago.
   double& hour_ago = errors_[static_cast<size_t>(errors_seen_ % hour_steps_)];
   if (errors_seen_ >= hour_steps_) {
     const double keep = 1 - least_gain_ / kDaySlots;
@@ -76,11 +76,12 @@ void DemandBases::Add(double use) {
     sum.sum += static_cast<double>(sign) * value;
     sum.n += sign;
   };
-  // Must precede the step's addition to the means: a forecast is made without the step that it forecasts.
+  // Must precede the addition of the step to the means, because a forecast must not include the step that it
+  // forecasts.
   daily_.Add(step_, use - DayMean());
   weekly_.Add(step_, use - WeekMean());
   if (step_ >= day_steps_) add(day_, at(step_ - day_steps_), -1);
-  add(week_, at(step_), -1);  // drops the value of a week ago
+  add(week_, at(step_), -1);  // removes the value of a week ago
   at(step_) = use;
   add(day_, use, 1);
   add(week_, use, 1);

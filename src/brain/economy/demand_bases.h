@@ -1,5 +1,5 @@
-// Forecasts (bases) of the high use of the higher tiers over a horizon, from the past use of these tiers. The
-// actuary adds a margin to a base, which absorbs a constant error: a base only has to rank times correctly.
+// Forecasts (bases) of the high use of the higher tiers over a horizon, from their past use. The actuary adds a
+// margin to a base, which absorbs a constant error. A base therefore only has to rank times correctly.
 #pragma once
 
 #include <array>
@@ -12,17 +12,18 @@ namespace taut::brain {
 
 inline constexpr size_t kDemandBases = 5;
 
-// Mean deviation by time slot of a season, and the slowly decaying error of these means (AR(1) per step). A slot
-// is half an hour, or one step if a step is longer.
+// Mean deviation in each time slot of a season, and the slowly decaying error of these means (AR(1) per step). A
+// slot has half an hour, or one step if a step is longer.
 class SeasonProfile {
  public:
-  // `slots` of `slot_steps` steps each; the mean of a slot averages over about `memory` visits.
+  // Creates `slots` of `slot_steps` steps each. The mean of a slot averages over about `memory` seasons.
   SeasonProfile(int64_t slots, int64_t slot_steps, double memory, int64_t hour_steps);
-  // Adds a step. `deviation`: use less the level to which the caller adds ForecastAt's result. NaN: not measured.
+  // Adds a step. `deviation` is the use less the level to which the caller adds ForecastAt's result; NaN if not
+  // measured.
   void Add(int64_t step, double deviation);
   // Returns the forecast deviation at `step`, which is `ahead` >= 1 steps after the last added step.
   double ForecastAt(int64_t step, int64_t ahead) const;
-  // Returns the factor by which the error decays per step.
+  // Returns the factor by which the error of the means decays per step.
   double persistence() const { return persistence_; }
 
  private:
@@ -31,16 +32,16 @@ class SeasonProfile {
   int64_t slot_steps_, hour_steps_;
   double gain_, least_gain_;
   std::vector<float> mean_, visits_;
-  std::vector<double> errors_;  // smoothed errors of the last hour
+  std::vector<double> errors_;  // smoothed errors of the last hour, by step
   double error_ = 0, persistence_ = 0, product_ = 0, square_ = 0;
   int64_t errors_seen_ = 0;
 };
 
-// The bases of one actuary. Not thread-safe. No allocation after construction.
+// The bases of one actuary. Not thread-safe. Does not allocate after construction.
 class DemandBases {
  public:
   DemandBases(int64_t step_s, int64_t horizon_steps, double promise);
-  void Add(double use);  // adds the next step; NaN: not measured
+  void Add(double use);  // adds the next step; NaN if not measured
   // Writes the bases for the horizon after the last step. O(min(horizon, 336)); does not allocate.
   void Forecast(std::array<double, kDemandBases>& out) const;
   // Returns the measured share of the last day, [0, 1].
@@ -59,13 +60,13 @@ class DemandBases {
   };
   int64_t day_steps_, horizon_steps_;
   double promise_;
-  std::vector<double> ring_;  // use of the last week
+  std::vector<double> ring_;  // use of the last week, by step
   int64_t step_ = 0;
   Sum day_, week_;
   SeasonProfile daily_, weekly_;
   std::array<double, 7> highs_ = {};  // high use of each of the last 7 days
   int64_t days_ = 0;
-  std::vector<double> scratch_;  // use of a day
+  std::vector<double> scratch_;  // buffer for the use of one day
 };
 
 }  // namespace taut::brain

@@ -21,7 +21,7 @@ PriceSheet SheetOf(std::span<const ChargeRule> rules) {
     tier.name = StrCat("tier ", sheet.tiers.size());
     tier.rule = rule;
     tier.service_credit_ppm = 100'000;
-    // The price changes at noon, so that the entries of that day are split.
+    // The price changes at noon of a day, so that the entries of this day are split.
     tier.prices = {{0, {30'000}, {4'000}}, {14 * kDay + kDay / 2, {28'000}, {3'900}}};
     sheet.tiers.push_back(tier);
   }

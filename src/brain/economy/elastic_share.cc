@@ -13,7 +13,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// A child that takes part in sharing its parent's amount.
+// A child that takes part when its parent's amount is shared.
 struct Taker {
   std::string_view name;
   int64_t min = 0, weight = 0, request = 0;
@@ -21,7 +21,7 @@ struct Taker {
   int64_t runtime = 0;
 };
 
-// Shares `spare` among takers with an unmet request, and repeats while amounts beyond requests are returned.
+// Shares `spare` among takers with an unmet request. Repeats while amounts beyond requests are returned.
 void ShareSpare(std::vector<Taker>& takers, int64_t spare) {
   std::vector<size_t> hungry;
   for (size_t i = 0; i < takers.size(); ++i) {
@@ -120,7 +120,7 @@ class Sharing {
     check("request", g.request);
     if (g.max.has_value() && g.min > *g.max)
       Error(StrCat("min ", g.min, " of group \"", g.name, "\" is above its max, ", *g.max));
-    // Bounds all sums of the tree, so that none overflows.
+    // The sum is bounded over the whole tree, so that no sum overflows.
     const bool below = sum_ <= static_cast<double>(kMaxQuotaAmount);
     sum_ += static_cast<double>(g.request) + static_cast<double>(g.min);
     if (below && sum_ > static_cast<double>(kMaxQuotaAmount)) {
@@ -161,7 +161,7 @@ class Sharing {
   int64_t MaxOf(size_t i) const { return groups_[i].max.value_or(total_); }
   int64_t WeightOf(size_t i) const { return groups_[i].weight.value_or(MaxOf(i)); }
 
-  // Sets a group's request. Call after its children's.
+  // Sets the request of a group. Must be called after the requests of its children are set.
   void Request(size_t i) {
     int64_t sum = groups_[i].request;
     for (const size_t c : children_[i]) sum += shares_[c].request;
@@ -169,7 +169,7 @@ class Sharing {
     shares_[i].request = groups_[i].max.has_value() ? std::min(sum, *groups_[i].max) : sum;
   }
 
-  // Shares a parent's amount among its children.
+  // Shares the amount of a parent among its children.
   void Divide(const std::vector<size_t>& children, int64_t total) {
     std::vector<Taker> takers;
     takers.reserve(children.size());
@@ -214,7 +214,7 @@ std::vector<int64_t> ShareInProportion(std::span<const Proportion> of, int64_t a
     if (of[a].weight != of[b].weight) return of[a].weight > of[b].weight;
     return of[a].name < of[b].name;
   };
-  // The remaining units are fewer than the parts with a fraction above 0.
+  // The number of remaining units is less than the number of parts with a fraction above 0.
   std::partial_sort(order.begin(), order.begin() + left, order.end(), before);
   for (int64_t k = 0; k < left; ++k) ++parts[order[static_cast<size_t>(k)]];
   return parts;

@@ -34,13 +34,14 @@ TEST(ShareInProportion, GivesTheRemainingUnitsToTheLargestFractions) {
   EXPECT_THAT(ShareInProportion(std::vector<Proportion>{{"b", kMaxQuotaAmount}, {"a", kMaxQuotaAmount}},
                                 kMaxQuotaAmount),
               ElementsAre(kMaxQuotaAmount / 2, kMaxQuotaAmount / 2));
-  // The larger weight (exact part 1.5) receives the remaining unit, not the smaller weight (0.5).
+  // The larger weight, with an exact part of 1.5, receives the remaining unit. The smaller weight has an exact
+  // part of 0.5.
   EXPECT_THAT(ShareInProportion(std::vector<Proportion>{{"a", 1}, {"b", 3}}, 2), ElementsAre(0, 2));
   EXPECT_TRUE(ShareInProportion({}, 4).empty());
 }
 
-// Koordinator's example: the first group uses 5 of its 10; the minimums of the other groups are 15, 20 and 15. The
-// second group needs only 5 of its 14 from the spare 45.
+// Koordinator's example: the first group uses 5 of its 10. The minimums of the other groups are 15, 20 and 15.
+// The second group needs only 5 of its part of 14 of the spare 45.
 TEST(ShareElastically, SharesTheSpareAgainWhileSomeoneIsSatisfied) {
   const std::vector<ElasticGroup> groups = {
       {.name = "1", .min = 10, .weight = 40, .request = 5},
@@ -66,7 +67,7 @@ TEST(ShareElastically, TheWeightIsTheMaximumIfNotGiven) {
                                             {.name = "b", .max = 60, .request = 100},
                                             {.name = "c", .weight = 0}};
   EXPECT_THAT(Runtimes(groups, 45), ElementsAre(15, 30, 0));
-  EXPECT_THAT(Runtimes(groups, 200), ElementsAre(30, 60, 0));  // no more than the maximum
+  EXPECT_THAT(Runtimes(groups, 200), ElementsAre(30, 60, 0));  // no group has more than its maximum
 }
 
 TEST(ShareElastically, AMinimumThatDoesNotLendIsKept) {
@@ -81,13 +82,13 @@ TEST(ShareElastically, MinimumsScaleDownWithTheCapacity) {
   const std::vector<ElasticGroup> groups = {{.name = "a", .min = 60, .max = 100, .request = 100},
                                             {.name = "b", .min = 40, .max = 100, .request = 100}};
   const std::vector<ElasticShare> shares = *ShareElastically(groups, 51);
-  EXPECT_EQ(shares[0], (ElasticShare{100, 31, 31}));  // 30.6 and 20.4
+  EXPECT_EQ(shares[0], (ElasticShare{100, 31, 31}));  // 51 is divided into 30.6 and 20.4
   EXPECT_EQ(shares[1], (ElasticShare{100, 20, 20}));
   EXPECT_THAT(Runtimes(groups, 0), ElementsAre(0, 0));
 }
 
 TEST(ShareElastically, RequestsGoUpAndRuntimesDown) {
-  // The request of x is min(70, 50) + 10; x receives 60, and y its request.
+  // The request of x is min(70, 50) + 10. x receives 60, and y receives its request.
   const std::vector<ElasticGroup> groups = {
       {.name = "x1", .parent = "x", .min = 10, .max = 50, .request = 70},
       {.name = "x2", .parent = "x", .min = 20, .max = 50, .request = 10},
@@ -136,7 +137,8 @@ std::vector<ElasticGroup> RandomGroups(Rng& rng) {
   for (const ElasticGroup& g : groups) {
     if (!g.parent.empty()) leaf[std::stoul(g.parent)] = false;
   }
-  for (size_t i = groups.size(); i-- > 0;) {  // children come after their parents
+  // from the last group up, because children come after their parents
+  for (size_t i = groups.size(); i-- > 0;) {
     ElasticGroup& g = groups[i];
     g.min += static_cast<int64_t>(rng.Below(30));
     if (rng.Below(2) > 0) g.max = g.min + static_cast<int64_t>(rng.Below(100));
@@ -152,7 +154,7 @@ TEST(ShareElasticallyProperty, SumsAreExactMinimumsAreKeptAndTheOrderDoesNotMatt
     std::vector<ElasticGroup> groups = RandomGroups(rng);
     const auto total = static_cast<int64_t>(rng.Below(1000));
     const std::vector<ElasticShare> shares = *ShareElastically(groups, total);
-    // By parent; "" is the root.
+    // Checks the children of `parent`, which is "" for the root.
     const auto check = [&](const std::string& parent, int64_t has) {
       int64_t runtimes = 0, wanted = 0, mins = 0;
       bool all_weigh = true, any = false;

@@ -6,7 +6,7 @@
 namespace taut::brain {
 namespace {
 
-// Greatest weight of a new sample. It is far below the value at which float sums would lose a sample of weight 1.
+// Highest weight of a new sample, far below the weight at which a float sum would lose a sample of weight 1.
 constexpr double kLargestUnit = 1e6;
 
 }  // namespace
@@ -18,7 +18,7 @@ ErrorHistogram::ErrorHistogram(double scale, double half_life)
       groups_(counts_.size() / kGroup + 1) {}
 
 void ErrorHistogram::Add(double error) {
-  // Subtracts a small amount before rounding up, so that an error on a bin edge is not moved to the next bin.
+  // The subtraction before rounding up keeps an error on a bin edge from moving to the next bin.
   const double at = std::ceil((std::clamp(error / scale_, -1.0, 1.0) + 1) / kBin - 1e-6);
   const auto bin = static_cast<size_t>(std::max(0.0, at));
   counts_[bin] += static_cast<float>(unit_);
@@ -27,7 +27,7 @@ void ErrorHistogram::Add(double error) {
 }
 
 void ErrorHistogram::Age(double samples) {
-  // New samples weigh more, instead of scaling all counts down at each call; rescaling is rare.
+  // The weight of new samples rises instead of all counts falling, which requires only rare rescaling.
   unit_ *= std::exp2(samples / half_life_);
   if (unit_ < kLargestUnit) return;
   for (float& c : counts_) c = static_cast<float>(c / unit_);

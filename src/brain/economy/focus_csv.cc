@@ -24,7 +24,7 @@ std::string FocusCsv::Header() {
 }
 
 const std::string& FocusCsv::TextOfTime(int64_t seconds) {
-  // Times of bills are mostly whole hours and days.
+  // Indexes by hour, because most times of bills are whole hours or days.
   KnownTime& known = known_[static_cast<uint64_t>(seconds / 3600) % known_.size()];
   if (known.text.empty() || known.seconds != seconds) known = {seconds, UtcText(seconds)};
   return known.text;

@@ -10,13 +10,13 @@
 
 namespace taut::brain {
 
-// Writes the rows of one bill's jobs. Not thread-safe.
+// Writes the rows of the jobs of one bill. Not thread-safe.
 class FocusCsv {
  public:
-  // `sheet` must be the bill's and outlive this object.
+  // `sheet` must be the bill's sheet and must outlive this object.
   FocusCsv(const PriceSheet& sheet, const FocusPeriods& periods) : rows_(sheet, periods) {}
 
-  static std::string Header();  // the header line, with its line end
+  static std::string Header();  // returns the header line with its line end
   // Returns the rows of FocusRows::Visit, each with its line end. O(rows).
   std::string RowsOf(const JobBill& bill, std::string_view job, std::string_view group);
 
@@ -24,7 +24,7 @@ class FocusCsv {
   const std::string& TextOfTime(int64_t seconds);
 
   const FocusRows rows_;
-  // Texts of recent times, since rows have only a few distinct times.
+  // Texts of recent times, because rows have only a few distinct times.
   struct KnownTime {
     int64_t seconds = 0;
     std::string text;

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kFocusDay = 86'400;
 
-// Splits rows into fields; values without quotes contain no comma.
+// Splits rows into fields. Unquoted values contain no comma.
 std::vector<std::vector<std::string>> FieldsOf(std::string_view rows) {
   std::vector<std::vector<std::string>> out;
   for (const std::string_view row : taut::Split(rows, '\n')) {

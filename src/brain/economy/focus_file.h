@@ -15,17 +15,17 @@ enum class FocusFormat : uint8_t { kCsv, kParquet };
 // Names of a format.
 struct FocusFormatInfo {
   FocusFormat format;
-  std::string_view name;          // value of format= in the API
+  std::string_view name;          // value of the parameter `format` in the API
   std::string_view content_type;  // content type of the API's response
 };
 const FocusFormatInfo& RowOf(FocusFormat format);
-std::optional<FocusFormat> FocusFormatNamed(std::string_view name);  // absent: unknown name
+std::optional<FocusFormat> FocusFormatNamed(std::string_view name);  // nullopt for an unknown name
 
-// Returns the format by the end of the file's name: Parquet for .parquet, else CSV. InvalidArgument for a name
-// that would compress a Parquet file again.
+// Returns the format for the extension of a file name: Parquet for .parquet, else CSV. Returns InvalidArgument
+// for a name that would compress a Parquet file again.
 absl::StatusOr<FocusFormat> FocusFormatOf(std::string_view path);
 
-// A file that is being written. Not thread-safe.
+// A FOCUS file that is being written. Not thread-safe.
 class FocusFile {
  public:
   virtual ~FocusFile() = default;
@@ -34,7 +34,7 @@ class FocusFile {
   // Completes the file, which is invalid before this call. Returns the errors of ParquetWriter::Finish.
   virtual absl::Status Finish() = 0;
 };
-// Creates a file that passes its bytes to `sink` as they are produced. `sheet` must outlive the returned object.
+// Creates a file that passes its bytes to `sink` while it is written. `sheet` must outlive the returned object.
 std::unique_ptr<FocusFile> OpenFocusFile(FocusFormat format, const PriceSheet& sheet,
                                          const FocusPeriods& periods, ByteSink sink);
 

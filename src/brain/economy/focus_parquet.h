@@ -9,12 +9,13 @@
 
 namespace taut::brain {
 
-// Costs, prices and quantities are exact DECIMAL(19,6); times are milliseconds, UTC; empty cells are null. Texts
-// are unchanged: the apostrophe that CSV adds before spreadsheet formulas is absent. Not thread-safe. Uses memory
-// for one row group.
+// Costs, prices and quantities are exact DECIMAL(19,6), times are milliseconds in UTC, and empty cells are null.
+// Texts are unchanged, without the apostrophe that CSV adds before spreadsheet formulas. Not thread-safe. Uses
+// memory for one row group.
 class FocusParquet {
  public:
-  // `sheet` must be the bill's and outlive this object. `bounds`: sizes of row groups, which only tests change.
+  // `sheet` must be the bill's sheet and must outlive this object. `bounds` are the sizes of row groups, which
+  // only tests change.
   FocusParquet(const PriceSheet& sheet, const FocusPeriods& periods, ByteSink sink,
                ParquetBounds bounds = {});
 

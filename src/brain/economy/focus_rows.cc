@@ -75,7 +75,8 @@ constexpr FocusColumn kColumns[] = {
     {"x_ChargeRule", kText, true, TextOf<&FocusRow::rule>},
 };
 
-// Returns core-hours or GiB-hours to the nearest millionth, halves up. The result is at most 2^64 / 3.6 and fits.
+// Returns core-hours or GiB-hours in millionths, rounded to the nearest, halves up. The result is at most 2^64 /
+// 3.6 and fits.
 int64_t HoursInMillionths(const BillLine& line) {
   const uint64_t per_rate = QuantityPerRate(line.key.resource);
   __extension__ using Wide = unsigned __int128;

@@ -14,17 +14,17 @@
 
 namespace taut::brain {
 
-// Half-open intervals in seconds since the epoch: the billing period, and the part of this period that is charged
-// so far.
+// The billing period, and the part of it that is charged so far. Both are half-open intervals in seconds since
+// the epoch.
 struct FocusPeriods {
   int64_t billing_start_s = 0, billing_end_s = 0;
   int64_t charge_start_s = 0, charge_end_s = 0;
 };
 
-// A charge, a credit, or a share of idle cost or overhead. Texts are unquoted. Views are valid only during
-// the visit.
+// A row: a charge, a credit, or a share of idle cost or overhead. Texts are unquoted. Views are valid only
+// during the visit.
 struct FocusRow {
-  FocusPeriods periods;  // the charge period is the part in which the row's price was valid
+  FocusPeriods periods;  // the charge period is the time in which the row's price was valid
   std::string_view job, group, currency, category, frequency, tier, rule, unit;
   std::string description, sku;
   Money cost;
@@ -34,20 +34,20 @@ struct FocusRow {
 
 enum class FocusKind : uint8_t {
   kText,
-  kMoney,     // micro-units of the currency
-  kQuantity,  // millionths
-  kTime,      // seconds since the epoch
+  kMoney,     // number of micro-units of the currency
+  kQuantity,  // number of millionths
+  kTime,      // number of seconds since the epoch
 };
 // A cell is empty if its text has no bytes or its number is absent.
 struct FocusCell {
-  std::string_view text;          // for kText
-  std::optional<int64_t> number;  // for the other kinds
+  std::string_view text;          // value of a kText cell
+  std::optional<int64_t> number;  // value of any other cell
 };
 // A column, and the function that reads its cell from a row.
 struct FocusColumn {
-  std::string_view name;  // "BilledCost"; columns of Tautline start with x_
+  std::string_view name;  // such as "BilledCost"; columns of Tautline start with x_
   FocusKind kind = FocusKind::kText;
-  bool optional = false;  // may be empty
+  bool optional = false;  // true if the cell may be empty
   FocusCell (*of)(const FocusRow&) = nullptr;
 };
 // Returns the columns in file order.
@@ -56,12 +56,12 @@ std::span<const FocusColumn> FocusColumns();
 // Converts the jobs of one bill to rows.
 class FocusRows {
  public:
-  // `sheet` must be the bill's and outlive this object.
+  // `sheet` must be the bill's sheet and must outlive this object.
   FocusRows(const PriceSheet& sheet, const FocusPeriods& periods) : sheet_(sheet), periods_(periods) {}
 
   // Visits a row for each line of the job's bill, for each credit, and for each share of idle cost and overhead.
-  // The rows' costs sum up to the job's total exactly. A charge covers the part of the period in which its price
-  // was valid. O(rows).
+  // The costs of the rows sum up to the job's total exactly. A charge covers the part of the period in which its
+  // price was valid. O(rows).
   void Visit(const JobBill& bill, std::string_view job, std::string_view group,
              absl::FunctionRef<void(const FocusRow&)> visit) const;
 

@@ -169,7 +169,8 @@ uint32_t Metering::JobOf(const UsageEntry& entry) {
 
 absl::Status Metering::AddLine(uint32_t job, const LineKey& key, uint64_t quantity) {
   if (quantity == 0) return absl::OkStatus();
-  // Search from the end: entries mostly arrive in order of time, so a job's last line usually matches.
+  // The search begins at the end: entries mostly arrive in order of time, so that a job's last line usually
+  // matches.
   std::vector<MeteredLine>& lines = jobs_[job].lines;
   for (size_t i = lines.size(); i-- > 0;) {
     if (lines[i].key == key) return Increase(&lines[i].quantity, quantity, "the quantity of a job");
@@ -276,12 +277,12 @@ absl::Status Metering::ShareSlack(std::span<const TaxItem> items, Resource r, ui
   const auto together = [this](const TaxItem& a, const TaxItem& b) {
     return jobs_[a.job].group == jobs_[b.job].group && a.key == b.key;
   };
-  // `others_request` takes part as one more participant, so that absent jobs bear their share.
+  // `others_request` is an additional participant, so that jobs that were not added bear their part.
   std::vector<uint64_t> requests = {others_request};
   std::vector<size_t> ends;
   for (size_t i = 0; i < items.size(); ++i) {
     if (i == 0 || !together(items[i - 1], items[i])) requests.push_back(0);
-    requests.back() += items[i].request[At(r)];  // fits, since the pool's sum fits
+    requests.back() += items[i].request[At(r)];  // cannot overflow, because the sum over the pool fits
     if (i + 1 == items.size() || !together(items[i], items[i + 1])) ends.push_back(i + 1);
   }
   const std::vector<uint64_t> parts = SplitUnits(taxed, requests);

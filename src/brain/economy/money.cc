@@ -72,7 +72,7 @@ absl::StatusOr<Money> ParseMoney(std::string_view text) {
   uint64_t micros = 0;
   bool overflow = false;
   for (size_t i = 0; i < whole.size() + kDecimals; ++i) {
-    const size_t decimal = i - whole.size();  // used only while i is at or after the whole part
+    const size_t decimal = i - whole.size();  // used only from the end of the whole part on
     const char digit = i < whole.size() ? whole[i] : decimal < decimals.size() ? decimals[decimal] : '0';
     overflow = overflow || __builtin_mul_overflow(micros, uint64_t{10}, &micros) ||
                __builtin_add_overflow(micros, static_cast<uint64_t>(digit - '0'), &micros);
@@ -104,7 +104,7 @@ absl::StatusOr<Money> PriceTimes(Money rate, uint64_t quantity, uint64_t per_rat
   const Wide product = static_cast<Wide>(Magnitude(rate.micros)) * quantity;
   Wide amount = product / per_rate;
   const auto rest = static_cast<uint64_t>(product % per_rate);
-  // Compares without doubling `rest`, which could overflow.
+  // Compares `rest` with the distance to the next unit, because doubling `rest` could overflow.
   const uint64_t to_next = per_rate - rest;
   if (rest > to_next || (rest == to_next && !negative)) ++amount;
   if (amount > kMostMicros)
@@ -134,7 +134,7 @@ std::vector<uint64_t> SplitUnits(uint64_t total, std::span<const uint64_t> weigh
     left -= parts[i];
   }
   if (left == 0) return parts;
-  // The remainder is less than the number of parts with a fraction, so each part receives at most one unit.
+  // The remainder is less than the number of parts with a fraction, so that each part receives at most one unit.
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
   const auto before = [&](size_t a, size_t b) {

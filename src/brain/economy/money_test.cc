@@ -69,7 +69,8 @@ TEST(Split, ServesLargestRemaindersThenIndex) {
   EXPECT_THAT(SplitUnits(10, std::vector<uint64_t>{1, 1, 1}), ElementsAre(4, 3, 3));
   EXPECT_THAT(SplitUnits(10, std::vector<uint64_t>{0, 0, 0}), ElementsAre(4, 3, 3));
   EXPECT_THAT(SplitUnits(10, std::vector<uint64_t>{0, 1, 0}), ElementsAre(0, 10, 0));
-  EXPECT_THAT(SplitUnits(10, std::vector<uint64_t>{54, 33, 13}), ElementsAre(6, 3, 1));  // 5.4, 3.3, 1.3
+  // the exact parts are 5.4, 3.3 and 1.3
+  EXPECT_THAT(SplitUnits(10, std::vector<uint64_t>{54, 33, 13}), ElementsAre(6, 3, 1));
   EXPECT_THAT(Split({-10}, std::vector<uint64_t>{1, 1, 1}), ElementsAre(Money{-4}, Money{-3}, Money{-3}));
   EXPECT_THAT(Split({INT64_MIN}, std::vector<uint64_t>{UINT64_MAX}), ElementsAre(Money{INT64_MIN}));
 }

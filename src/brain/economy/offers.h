@@ -12,23 +12,23 @@ namespace taut::brain {
 // Sales of a tier.
 struct TierSales {
   int tier = 0;
-  double sold = 0;             // amount sold for the offer's time, >= 0
-  std::optional<Quote> quote;  // absent: the tier sells reserved capacity of the pool
+  double sold = 0;             // amount already sold for the time of the offer, >= 0
+  std::optional<Quote> quote;  // absent if the tier sells reserved capacity of the pool
 };
 
 // Amounts that a tier has sold and can still sell.
 struct TierOffer {
   int tier = 0;
-  double sellable = 0;  // total, including `sold`; 0 if the quote is refused
-  double left = 0;      // sellable less sold, >= 0
-  double oversold = 0;  // sold beyond `sellable`, >= 0
+  double sellable = 0;  // total amount, including `sold`; 0 if the quote is refused
+  double left = 0;      // sellable - sold, at least 0
+  double oversold = 0;  // sold - sellable, at least 0
   Refusal refusal = Refusal::kNone;
 };
 
 // Offers of all tiers of a pool.
 struct PoolOffer {
   std::vector<TierOffer> tiers;  // in the order of the argument
-  double sold = 0;               // over all tiers; may exceed the capacity
+  double sold = 0;               // amount sold over all tiers; may exceed the capacity
 };
 
 // Returns the offers of all tiers. Reserved tiers share the capacity. Any other tier sells its quote, which

@@ -8,8 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// A1, B1, C1 have 20 each as Prod, so 40 are left. 60 can be freed, so Batch A2, B2, C2 have 20 each: 120 are
-// sold on 100.
+// A1, B1 and C1 use 20 each as Prod, so that 40 are left. 60 can be freed, so that A2, B2 and C2 can use 20 each
+// as Batch. 120 are sold on a capacity of 100.
 TEST(Offers, SellsAHundredAndTwentyOnAHundred) {
   Quote batch;
   batch.amount = 60;

@@ -23,21 +23,22 @@ std::string RateText(const Price* price, Resource r) {
   return StrCat(ToText(price->rate(r)), " per ", UnitOf(r).large_one, "-hour");
 }
 
-// Returns the newest price: "0.04 per core-hour, 0.005 per GiB-hour".
+// Returns the price at a time as text, such as "0.04 per core-hour, 0.005 per GiB-hour".
 std::string RatesAt(const PriceTier& tier, int64_t time_s) {
   const Price* price = PriceIn(tier, time_s);
   if (price == nullptr) return "without a price";
   return StrCat(RateText(price, Resource::kCpu), ", ", RateText(price, Resource::kMemory));
 }
 
-// Returns "0.04 per core-hour, was 0.031 per core-hour"; "" if the prices are equal.
+// Returns the changed rates as text, such as "0.04 per core-hour, was 0.031 per core-hour"; "" if the prices are
+// equal.
 std::string RateChange(const Price* before, const Price* after) {
   std::string out;
   for (const Resource r : kResources) {
     const std::string was = RateText(before, r), is = RateText(after, r);
     if (was == is || (before == nullptr && after == nullptr)) continue;
     StrAppend(&out, out.empty() ? "" : "; ", is, ", was ", was);
-    if (before == nullptr || after == nullptr) break;  // a missing price is missing for both resources
+    if (before == nullptr || after == nullptr) break;  // a missing price lacks both resources
   }
   return out;
 }
@@ -73,13 +74,13 @@ void AddTier(const PriceTier& before, const PriceTier& after, int64_t now_s, std
   AddRateChanges(before, after, now_s, out);
 }
 
-// Returns the rules as (pattern, bounds, tier's name), the fields that determine the tier of a job.
+// Returns the rules as (pattern, bounds, name of the tier), which are the fields that determine a job's tier.
 auto RulesOf(const Pricing& pricing) {
   std::vector<std::tuple<std::string, std::optional<int>, std::optional<int>, std::string>> out;
   for (const TierRule& rule : pricing.tier_rules)
     out.emplace_back(rule.match, rule.least_priority, rule.most_priority,
                      pricing.sheet.tiers[rule.tier].name);
-  // Jobs without a rule belong to the first tier.
+  // Jobs without a matching rule belong to the first tier.
   if (!pricing.sheet.tiers.empty())
     out.emplace_back("*", std::nullopt, std::nullopt, pricing.sheet.tiers[0].name);
   return out;

@@ -39,7 +39,7 @@ TEST(PriceChanges, APriceOfThePastIsNamedWithItsTime) {
   EXPECT_THAT(
       ChangesBefore(PricingBefore(), after, kChangedAt),
       ElementsAre(PriceChange{kAlways, 500, "tier production: 0.05 per core-hour, was 0.04 per core-hour"}));
-  // A new price that begins in the past and lasts until the next, unchanged one.
+  // Inserts a price that is valid from a past time until the next price, which is unchanged.
   after = PricingBefore();
   after.sheet.tiers[0].prices.insert(after.sheet.tiers[0].prices.begin() + 1, Price{200, {40'000}, {6'000}});
   EXPECT_THAT(
@@ -54,7 +54,7 @@ TEST(PriceChanges, APriceThatBeginsLaterLeavesNone) {
               ElementsAre(PriceChange{kAlways, 100, "tier production: no price, was 0.04 per core-hour"}));
 }
 
-// Two prices with the same change are merged into one: reported once.
+// Two consecutive prices with one change are reported as one change.
 TEST(PriceChanges, NeighboursWithOneChangeAreOne) {
   Pricing before = PricingBefore(), after = PricingBefore();
   before.sheet.tiers[0].prices[1].per_core_hour = {40'000};

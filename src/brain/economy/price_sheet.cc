@@ -20,7 +20,8 @@ constexpr ChargeRuleInfo kRules[] = {
     {ChargeRule::kPeak, "peak", "the highest usage of each window, for all of the window"},
 };
 
-// Highest rate at which a month of 10,000 cores fits into Money; a higher rate is a mistake in the price file.
+// Highest rate at which the cost of 10,000 cores for a month fits into Money. A higher rate must be a mistake in
+// the price file.
 constexpr Money kMostRate{int64_t{1'000'000} * 1'000'000};
 
 constexpr size_t kMostTiers = std::numeric_limits<uint16_t>::max();
@@ -29,7 +30,7 @@ absl::Status Wrong(std::string_view what) {
   return absl::InvalidArgumentError(StrCat("price sheet: ", what));
 }
 
-// Returns " from 2026-02-01 00:00", or " from the beginning" for a price that was always valid.
+// Returns " from 2026-02-01 00:00", or " from the beginning" for a price that has always been valid.
 std::string FromText(int64_t from_s) {
   return from_s == -kMaxBillSeconds ? " from the beginning" : StrCat(" from ", FormatTime(from_s));
 }
@@ -118,8 +119,8 @@ absl::Status PriceSheet::Check(std::span<const std::string_view> required) const
   return absl::OkStatus();
 }
 
-// Obtainability and availability are about 1 for production, 0.98 for batch and 0 for free (papers, mechanism of
-// budget and quota). The values of monitoring and mid have no source.
+// Returns the default tiers. Obtainability and availability are about 1 for production, 0.98 for batch and 0 for
+// free (papers, mechanism of budget and quota). The values of monitoring and mid have no source.
 PriceSheet DefaultTiers() {
   PriceSheet sheet;
   const auto add = [&sheet](std::string_view name, int64_t slo_ppm, ChargeRule rule) {

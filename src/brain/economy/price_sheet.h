@@ -1,4 +1,4 @@
-// Promises and prices of the tiers of a pool, with the times from which prices are valid.
+// Promises and prices of a pool's tiers, with the times from which prices are valid.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace taut::brain {
 
-// Quantity of a job that is charged. Autopilot §2.3 reports kReservation for Google.
+// The quantity of a job that is charged. Autopilot §2.3 reports kReservation for Google.
 enum class ChargeRule : uint8_t {
-  kReservation,      // bought reservation, used or not
-  kUsage,            // usage
-  kUsageSlackTax,    // usage, and a share of the pool's slack in proportion to the request
+  kReservation,      // the reservation that was bought, used or not
+  kUsage,            // the usage
+  kUsageSlackTax,    // the usage, and a share of the pool's slack in proportion to the request
   kMaxRequestUsage,  // the larger of request and usage, per entry (OpenCost specification)
-  kPeak,             // the highest usage of each entry, for the entry's whole time
+  kPeak,             // the highest usage in each entry, for the entry's whole time
 };
 struct ChargeRuleInfo {
   ChargeRule rule;
-  std::string_view name;  // "max_request_usage"
-  std::string_view what;  // one line for people
+  std::string_view name;  // such as "max_request_usage"
+  std::string_view what;  // description of one line, for people
 };
 // Returns all rules.
 std::span<const ChargeRuleInfo> ChargeRules();
@@ -33,8 +33,8 @@ std::string_view Name(ChargeRule rule);
 // Returns InvalidArgument with the choices for an unknown name.
 absl::StatusOr<ChargeRule> ChargeRuleNamed(std::string_view name);
 
-// Quantities are millicore-seconds and mebibyte-seconds (1 PiB of memory for a month is 2.9e15; 1.8e19 fit).
-// Prices are per core-hour and per gibibyte-hour.
+// Units of quantities are millicore-seconds and mebibyte-seconds. 1 PiB of memory for a month is 2.9e15, and 64
+// bits hold 1.8e19. Prices are per core-hour and per gibibyte-hour.
 inline constexpr uint64_t kMillicoreSecondsPerCoreHour = 1000 * 3600;
 inline constexpr uint64_t kMebibyteSecondsPerGibibyteHour = 1024 * 3600;
 // Returns the quantity that costs one rate of the resource.
@@ -53,11 +53,11 @@ struct Price {
 // A tier with its SLO, charge rule and prices.
 struct PriceTier {
   std::string name;
-  // The SLO in parts per million (papers: budget and quota): the probability that requested quota is granted,
-  // and that a running task is not reclaimed.
+  // The SLO in parts per million (papers: budget and quota). Obtainability is the probability that requested
+  // quota is granted, availability the probability that a running task is not reclaimed.
   int64_t obtainability_ppm = 0, availability_ppm = 0;
   ChargeRule rule = ChargeRule::kReservation;
-  // Share of a window's charge that is credited if the SLO was missed in the window.
+  // Share of a window's charge that is credited if the job misses its SLO in the window.
   int64_t service_credit_ppm = 0;
   std::vector<Price> prices;  // ascending by from_s
 
@@ -70,14 +70,14 @@ inline constexpr std::string_view kDefaultTierNames[] = {"monitoring", "producti
 
 // All tiers of a pool, in one currency.
 struct PriceSheet {
-  std::string currency = "USD";  // shown to people; may be an internal unit
+  std::string currency = "USD";  // for display; may be an internal unit
   std::vector<PriceTier> tiers;  // by descending priority; names may differ from the default names
 
   std::optional<uint16_t> TierNamed(std::string_view name) const;
   // Checks whether the sheet can be used for bills. Returns InvalidArgument with the first error:
   // - no tier, a missing tier of `required`, an empty or repeated tier name,
   // - an SLO or service credit outside [0, 1'000'000] ppm,
-  // - no price, a negative price, prices out of order or at the same second.
+  // - no price, a negative price, prices out of order or two prices at one second.
   absl::Status Check(std::span<const std::string_view> required = {}) const;
 };
 

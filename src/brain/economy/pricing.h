@@ -16,24 +16,26 @@ namespace taut::brain {
 
 // Capacity and cost of the pool's machines.
 struct PoolPrices {
-  double cores = 0, memory_bytes = 0;  // capacity
-  Price cost;                          // cost of the machines; from_s is unused
+  double cores = 0, memory_bytes = 0;  // capacity of the pool
+  Price cost;                          // rates of the machines' cost; from_s is unused
   CostSharing idle = CostSharing::kPlatform;
 };
 
-// Matches jobs by a pattern of the name, and by priority if the bounds are set.
+// A rule that assigns jobs to a tier. Matches jobs by a pattern of the name, and by priority if the bounds are
+// set.
 struct TierRule {
   std::string match;
-  std::optional<int> least_priority, most_priority;  // both or neither are set; inclusive
-  uint16_t tier = 0;                                 // index in the sheet
+  std::optional<int> least_priority, most_priority;  // both bounds are set or none; inclusive
+  uint16_t tier = 0;                                 // index of the tier in the sheet
 };
 
 // The content of a price file.
 struct Pricing {
   PriceSheet sheet;
-  // The first rule that matches determines the tier; a job that no rule matches belongs to the first tier.
+  // The first rule that matches determines the tier. A job without a matching rule belongs to the first tier.
   std::vector<TierRule> tier_rules;
-  // Rules for the group of a job. The default is the job's name up to the first '/', the namespace in Kubernetes.
+  // Pairs of a pattern of job names and a group. The default group is the job's name up to the first '/', which
+  // is the namespace in Kubernetes.
   std::vector<std::pair<std::string, std::string>> group_rules;
   std::optional<PoolPrices> pool;
 
@@ -41,10 +43,10 @@ struct Pricing {
   uint16_t TierOf(std::string_view job, std::optional<int> priority = std::nullopt) const;
   // Returns the group of a job by rule or by name. O(rules).
   std::string GroupOf(std::string_view job) const;
-  std::optional<std::string> GroupByRule(std::string_view job) const;  // absent: no rule matches
+  std::optional<std::string> GroupByRule(std::string_view job) const;  // nullopt if no rule matches
 };
 
-// Returns the pool's capacity in [start_s, end_s).
+// Returns the pool's capacity and cost in [start_s, end_s).
 CapacityWindow CapacityOf(const PoolPrices& pool, int64_t start_s, int64_t end_s);
 
 }  // namespace taut::brain

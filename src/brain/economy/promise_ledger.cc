@@ -9,7 +9,7 @@ namespace taut::brain {
 namespace {
 
 constexpr int64_t kRunGapS = 3600;
-constexpr int64_t kMostSeconds = int64_t{1} << 40;  // bound on loaded times
+constexpr int64_t kMostSeconds = int64_t{1} << 40;  // bound on times in a saved state
 
 }  // namespace
 
@@ -93,7 +93,7 @@ absl::Status PromiseLedger::Observe(int64_t time_s, int tier, double available) 
     m.any = true;
     m.last_s = time_s;
   }
-  // The last step of a horizon completes the promises of this tier; other tiers may still report the step.
+  // The last step of a horizon completes the promises of this tier, but other tiers may still observe the step.
   CloseUntil(time_s + step_s_, tier);
   return absl::OkStatus();
 }
@@ -150,7 +150,7 @@ KeptSummary PromiseLedger::Summarize(int tier, double level) const {
     s.amount_variation =
         std::sqrt(std::max(0.0, squares / n - s.mean_amount * s.mean_amount)) / s.mean_amount;
   s.promises_interval = WilsonInterval(static_cast<double>(s.promises_kept), n);
-  // The prior is one run that lasts an hour, since without misses the length of a run is unknown.
+  // The prior is one run of an hour, because the length of a run is unknown without misses.
   const double hour = std::max(1.0, 3600.0 / static_cast<double>(step_s_));
   double runs = 1;
   for (const PromiseOutcome& o : outcomes_) {

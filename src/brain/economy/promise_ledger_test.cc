@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 constexpr int64_t kStep = 300, kHourOfSteps = 3600;
 
-// 81 of 263 is an example of Newcombe (1998); the others are computed from the formula.
+// 81 of 263 is an example of Newcombe (1998). The other values are computed from the formula.
 TEST(Wilson, IsTheScoreInterval) {
   EXPECT_NEAR(WilsonInterval(0, 10).low, 0, 1e-12);
   EXPECT_NEAR(WilsonInterval(0, 10).high, 0.27753, 1e-4);
@@ -32,12 +32,12 @@ TEST(PromiseLedger, HoldsAPromiseAgainstWhatWasAvailable) {
   EXPECT_EQ(o.measured, 12);
   EXPECT_EQ(o.missed, 1);
   EXPECT_EQ(o.worst, 55);
-  EXPECT_TRUE(o.kept());  // 11 of 12
+  EXPECT_TRUE(o.kept());  // 11 of 12 steps are kept
   ASSERT_TRUE(ledger.Add({kHourOfSteps, kHourOfSteps, 1, 60, 0.9}).ok());
   for (int64_t t = 12; t < 24; ++t)
     ASSERT_TRUE(ledger.Observe(t * kStep, 1, t < 14 ? 0 : t < 16 ? std::nan("") : 60).ok());
   EXPECT_EQ(ledger.outcomes()[1].measured, 10);
-  EXPECT_FALSE(ledger.outcomes()[1].kept());  // 8 of 10
+  EXPECT_FALSE(ledger.outcomes()[1].kept());  // 8 of 10 measured steps are kept
   const KeptSummary s = ledger.Summarize(1, 0.9);
   EXPECT_EQ(s.promises, 2);
   EXPECT_EQ(s.promises_kept, 1);
@@ -69,7 +69,7 @@ TEST(PromiseLedger, JudgesTiersApartAndLeavesOutWhatWasNotMeasured) {
   EXPECT_EQ(ledger.Summarize(3, 0.9).promises, 0);
 }
 
-// A thousand hours: all kept is a verdict at 90 %, and half of them missed is one, too.
+// A thousand hours suffice for a verdict at 90 %, both if all hours are kept and if half of them are missed.
 TEST(PromiseLedger, DecidesWithEnoughSamples) {
   PromiseLedger ledger(kStep);
   for (int64_t h = 0; h < 1000; ++h) {
@@ -85,7 +85,7 @@ TEST(PromiseLedger, DecidesWithEnoughSamples) {
   const KeptSummary s = ledger.Summarize(1, 0.9);
   EXPECT_LE(s.time_interval.low, s.kept_time);
   EXPECT_GE(s.time_interval.high, s.kept_time);
-  EXPECT_EQ(s.promises_kept, 1000);  // 11 of 12 is above 90 %
+  EXPECT_EQ(s.promises_kept, 1000);  // 11 of 12 steps are above 90 %
 }
 
 TEST(PromiseLedger, RejectsWhatIsOutOfRange) {
@@ -97,11 +97,11 @@ TEST(PromiseLedger, RejectsWhatIsOutOfRange) {
   EXPECT_FALSE(ledger.Observe(600, 1, 5).ok());
   EXPECT_TRUE(ledger.Observe(600, 2, 5).ok());
   EXPECT_FALSE(ledger.Observe(300, 2, 5).ok());
-  EXPECT_FALSE(ledger.Add({600, kHourOfSteps, 1, 1, 0.9}).ok());  // that time was observed already
+  EXPECT_FALSE(ledger.Add({600, kHourOfSteps, 1, 1, 0.9}).ok());  // the start was already observed
   EXPECT_TRUE(ledger.Add({900, kHourOfSteps, 1, 1, 0.9}).ok());
 }
 
-// A loaded ledger continues as the saved ledger does, even within a promise and a run of missed steps.
+// A loaded ledger continues like the saved ledger, even within a promise and a run of missed steps.
 TEST(PromiseLedger, IsTheSameAfterItIsSavedAndLoaded) {
   PromiseLedger ledger(kStep);
   const auto observe = [](PromiseLedger& to, int64_t from, int64_t end) {
@@ -141,7 +141,7 @@ TEST(PromiseLedger, RefusesWhatNoLedgerWrote) {
   }
   std::string other = bytes;
   other[0] = 0;
-  other[1] = 0;  // a step without duration
+  other[1] = 0;  // a step of 0 seconds
   ByteReader in(other);
   EXPECT_EQ(PromiseLedger::Load(in).status().code(), absl::StatusCode::kDataLoss);
 }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kDivisions = 5, kCohorts = 50, kGroups = 1000, kJobs = 100'000;
 constexpr int64_t kMebibyte = int64_t{1} << 20;
-constexpr int64_t kCpu = 100'000, kMemory = 400'000 * kMebibyte;  // nominal quota of a group
+constexpr int64_t kCpu = 100'000, kMemory = 400'000 * kMebibyte;  // nominal quota of each group
 const std::vector<std::string> kTiers = {"batch", "free", "prod"};
 
 std::string GroupName(uint64_t i) { return StrCat("group-", i); }
@@ -40,7 +40,7 @@ QuotaSpec Spec() {
   return spec;
 }
 
-// A third of the jobs in each tier; they use about `share` of a group's quota.
+// Returns a random request. Each tier has a third of the jobs, which use about `share` of a group's quota.
 AdmissionRequest Any(Rng& rng, double share) {
   AdmissionRequest r{.group = GroupName(rng.Below(kGroups)), .tier = kTiers[rng.Below(3)]};
   const double jobs = static_cast<double>(kJobs) / kGroups / 3;
@@ -53,7 +53,7 @@ AdmissionRequest Any(Rng& rng, double share) {
   return r;
 }
 
-// Returns a ledger of kJobs jobs or, with `more`, of all jobs of 2 * kJobs that fit. No job is in the group
+// Returns a ledger of kJobs jobs; with `more`, of all of 2 * kJobs jobs that fit. No job belongs to the group
 // `spared`.
 QuotaLedger Full(double share, bool more, const std::string& spared = "") {
   QuotaLedger ledger = *QuotaLedger::Make(Spec());
@@ -66,7 +66,7 @@ QuotaLedger Full(double share, bool more, const std::string& spared = "") {
   return ledger;
 }
 
-// Benchmarks single requests: each is decided, counted if admitted, and replaces a released job.
+// Benchmarks single requests. Each request is decided, counted if admitted, and then replaces a released job.
 void Admissions(benchmark::State& state, double share, double size, bool releases) {
   QuotaLedger ledger = Full(share, size > 1);
   const std::vector<ExpectedRelease> ends = releases ? ledger.Releases() : std::vector<ExpectedRelease>();
@@ -98,7 +98,7 @@ BENCHMARK_CAPTURE(Admissions, half_full, 0.5, 0.5, false)->Unit(benchmark::kMicr
 BENCHMARK_CAPTURE(Admissions, full, 0.97, 30, false)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(Admissions, full_with_releases, 0.97, 30, true)->Unit(benchmark::kMicrosecond);
 
-// A group within its nominal quota reclaims quota that other groups borrow, among all jobs.
+// Benchmarks a group that reclaims its nominal quota from other groups, among all jobs.
 void Reclaims(benchmark::State& state) {
   const QuotaLedger ledger = Full(0.97, true, GroupName(7));
   const std::vector<HeldJob> jobs = ledger.Jobs();

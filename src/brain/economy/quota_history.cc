@@ -9,14 +9,14 @@
 namespace taut::brain {
 namespace {
 
-// Returns the 95th percentile of the values. REQUIRES: values is not empty.
+// Returns the 95th percentile of the values, by nearest rank. REQUIRES: values is not empty.
 int64_t NinetyFifth(std::vector<int64_t> values) {
   const size_t rank = (values.size() * 95 + 99) / 100 - 1;
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(rank));
   return values[rank];
 }
 
-// Rounds an amount up to a round number that people would write as quota.
+// Rounds an amount up to a multiple that people would write as quota.
 int64_t RoundedUp(std::string_view resource, int64_t amount) {
   const int64_t step = resource == kQuotaCpu      ? 100
                        : resource == kQuotaMemory ? static_cast<int64_t>(64 * kMiB)
@@ -68,7 +68,7 @@ void QuotaHistory::Note(const QuotaPlace& place, int64_t time_s, int64_t in_use,
 void QuotaHistory::Forget(int64_t now_s) {
   const int64_t now = now_s / kHourSeconds;
   for (auto& [place, hours] : places_) {
-    // Hours ascend, so usually at most one hour must be dropped at either end.
+    // Hours ascend, so that usually at most one hour at either end is dropped.
     const auto old = std::ranges::upper_bound(hours, now - kHours, {}, &QuotaHour::hour);
     hours.erase(hours.begin(), old);
     while (!hours.empty() && hours.back().hour > now) hours.pop_back();

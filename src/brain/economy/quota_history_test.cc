@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 const QuotaPlace kShopCpu{"shop", "prod", "cpu"};
 
-// A row of 10 cores that may use `maximum` millicores.
+// Returns a row of 10 cores that may use `maximum` millicores.
 QuotaRowView RowWithMost(int64_t maximum) {
   QuotaRowView row;
   row.group = "shop";
@@ -22,7 +22,7 @@ QuotaRowView RowWithMost(int64_t maximum) {
   return row;
 }
 
-// Returns 100 hours: 95 hours with 4 cores in use and 5 with 8; the real usage is 3 cores.
+// Returns 100 hours: 4 cores are in use in 95 hours, 8 cores in 5 hours. The real usage is 3 cores.
 QuotaHistory HundredHours() {
   QuotaHistory history;
   for (int64_t h = 0; h < 100; ++h) history.Note(kShopCpu, h * 3600, h % 20 == 7 ? 8040 : 4010, 3000);
@@ -67,7 +67,7 @@ TEST(QuotaHistory, AnHourKeepsItsHighest) {
   history.Note(kShopCpu, 7200, 5, 1);
   history.Note(kShopCpu, 7500, 9, 4);
   history.Note(kShopCpu, 7800, 7, std::nullopt);
-  history.Note(kShopCpu, 3600, 99, 99);  // an earlier hour, which is ignored
+  history.Note(kShopCpu, 3600, 99, 99);  // ignored, because the hour is earlier
   ASSERT_EQ(history.places().at(kShopCpu).size(), 1U);
   EXPECT_EQ(history.places().at(kShopCpu)[0], (QuotaHour{2, 9, 4}));
 }

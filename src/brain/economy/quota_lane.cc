@@ -3,7 +3,7 @@
 namespace taut::brain {
 namespace {
 
-// Returns the amount that the cell may still use until its borrowing limit.
+// Returns the amount by which the cell's use is below its borrowing limit.
 int64_t BelowLimit(const QuotaCell& c, int64_t use) {
   return c.borrow == kNoQuotaLimit ? kNoQuotaLimit : c.quota + c.borrow - use;
 }
@@ -15,8 +15,8 @@ int32_t QuotaLane::RootOf(int32_t node) const {
   return node;
 }
 
-// Walks up to the root. Each level bounds the amount by the exclusive parts below this level, plus the amount that
-// the level itself has.
+// Walks to the root. Each level bounds the amount by the exclusive parts below the level plus the amount that
+// the level itself can provide.
 int64_t QuotaLane::MostOf(int32_t node, bool now) const {
   int64_t most = kNoQuotaLimit, exclusive = 0;
   for (;; node = cell(node).parent) {
@@ -41,7 +41,7 @@ std::vector<QuotaBind> QuotaLane::Binds(int32_t node, int64_t amount, bool now) 
       const auto what = c.parent < 0 ? QuotaBind::What::kCohort : QuotaBind::What::kBorrowingLimit;
       out.push_back({what, node, amount, level});
     }
-    // The exclusive part covers its share first; only the rest is required from the level above.
+    // The exclusive part provides its share first, and only the rest is required from the level above.
     amount -= own;
   }
   return out;
@@ -67,7 +67,7 @@ int64_t QuotaLane::UnlentTo(int32_t node) const {
 }
 
 void QuotaLane::Add(int32_t node, int64_t amount) {
-  // `flow`: change of the use that exceeds the exclusive part of the level below.
+  // `flow` is the change of the use that exceeds the exclusive part of the level below.
   for (int64_t flow = amount; node >= 0; node = cell(node).parent) {
     QuotaCell& c = cells_[static_cast<size_t>(node)];
     const int64_t before = std::max(int64_t{0}, c.use - c.exclusive);

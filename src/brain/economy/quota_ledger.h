@@ -1,5 +1,4 @@
-// Jobs that use quota: a quota tree, and the job of each use. A job counts once, however often it is reported,
-// admitted or released.
+// A quota tree, and the job of each use. A job counts once, however often it is reported, admitted or released.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 namespace taut::brain {
 
-// A job, or a task of a job, which is admitted and released as a whole.
+// A job that uses quota, or a task of such a job. It is admitted and released as a whole.
 struct HeldJob {
   std::string id;
   QuotaUse use;
@@ -27,7 +26,7 @@ struct HeldJob {
   std::optional<Timestamp> expected_end = std::nullopt;
 };
 
-// Not thread-safe.
+// Jobs that use quota. Not thread-safe.
 class QuotaLedger {
  public:
   // Creates a ledger without jobs. Returns the errors of QuotaTree::Make.
@@ -35,24 +34,25 @@ class QuotaLedger {
 
   const QuotaTree& tree() const { return tree_; }
   size_t jobs() const { return jobs_.size(); }
-  // Returns the job or null. Valid until the next change.
+  // Returns the job with this id; null if there is none. Valid until the next change.
   const HeldJob* Find(std::string_view id) const;
   // Returns all jobs, ordered by id. O(jobs log jobs).
   std::vector<HeldJob> Jobs() const;
-  // Returns the jobs with an expected end, ordered by this end, as DecideAdmission requires. O(jobs log jobs).
+  // Returns the jobs with an expected end, ordered by their ends, for DecideAdmission. O(jobs log jobs).
   std::vector<ExpectedRelease> Releases() const;
 
-  // Decides as DecideAdmission does. Counts the job if it is admitted; otherwise nothing changes. Also returns
-  // AlreadyExists for an id that is held, and InvalidArgument for an empty id.
+  // Decides like DecideAdmission, and counts the job if it is admitted; otherwise nothing changes. Also returns
+  // AlreadyExists for the id of a counted job, and InvalidArgument for an empty id.
   absl::StatusOr<AdmissionVerdict> Admit(std::string_view id, const AdmissionRequest& request,
                                          std::span<const ExpectedRelease> releases = {},
                                          const AdmissionOptions& options = {});
-  // Counts a running job whether it fits or not, as after a restart. Returns the errors of QuotaTree::Add
-  // and, for the id, of Admit.
+  // Counts a running job even if it does not fit, as after a restart. Returns the errors of QuotaTree::Add, and
+  // for the id the errors of Admit.
   absl::Status Take(HeldJob job);
-  // Releases a job. Returns false if no such job is held, so releasing twice is harmless.
+  // Releases a job. Returns false if the ledger does not contain the id, so that releasing a job twice is
+  // harmless.
   bool Release(std::string_view id);
-  // Applies another quota to the counted jobs; on error nothing changes. The caller obtains warnings from
+  // Applies another quota to the counted jobs. On error nothing changes. The caller obtains warnings from
   // CheckQuota with the current use.
   absl::Status ChangeQuota(const QuotaSpec& spec);
 

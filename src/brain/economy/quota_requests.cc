@@ -11,7 +11,7 @@ Timestamp After(Timestamp t, int64_t seconds) { return {t.us + seconds * kMicros
 
 QuotaVector AmountsOf(const JobUse& use) { return QuotaVector::Of(use.cpu_millicores, use.memory_bytes); }
 
-// A request covers only jobs of its own group and tier; the use of other jobs counts for their own group.
+// Returns true if the request covers the job: only jobs of the request's group and tier are covered.
 bool IsFor(const AdmissionRequest& request, const JobUse& use) {
   return request.group == use.group && request.tier == use.tier;
 }
@@ -20,7 +20,7 @@ bool IsFor(const AdmissionRequest& request, const JobUse& use) {
 constexpr std::string_view kNeverFits = "It can no longer fit";
 constexpr std::string_view kHeld = "It waits for money: ";
 
-// Returns true if the quota has this group and tier.
+// Returns true if the quota contains this group and tier.
 bool Covers(const QuotaTree& tree, const std::string& group, const std::string& tier) {
   return tree.GroupNamed(group).ok() && tree.TierNamed(tier).has_value();
 }
@@ -33,7 +33,7 @@ QuotaRequest Ended(QuotaRequest request, RequestEnd end, Timestamp now, std::str
   return request;
 }
 
-// Returns the request in the state that follows from a verdict.
+// Returns the request in the state that the verdict determines.
 QuotaRequest Decided(QuotaRequest request, const AdmissionVerdict& verdict, Timestamp now) {
   switch (verdict.outcome) {
     case AdmissionOutcome::kAdmitted:
@@ -68,7 +68,7 @@ absl::StatusOr<AdmissionVerdict> QuotaRequests::DecideOn(const QuotaTree& tree,
                                                          std::string_view job,
                                                          std::span<const ExpectedRelease> releases) const {
   if (!AnyJobOf(request, job)) return DecideAdmission(tree, request, releases);
-  // The request replaces the use of its jobs, which must not count twice.
+  // The request replaces the use of its jobs, because that use must not count twice.
   QuotaTree without = tree;
   LeaveOutJobs(request, job, without);
   return DecideAdmission(without, request, releases);
@@ -83,7 +83,7 @@ absl::StatusOr<AdmissionVerdict> QuotaRequests::Decide(const AdmissionRequest& r
   absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree_, request, job, {});
   if (std::string why = WhyHeld(request.group); verdict.ok() && !why.empty())
     return Held(*std::move(verdict), std::move(why));
-  // Only a waiting request needs the expected releases.
+  // Only a queued request needs the expected releases.
   if (!verdict.ok() || verdict->outcome != AdmissionOutcome::kQueued || index_.ends().empty()) return verdict;
   return DecideOn(tree_, request, job, Releases());
 }
@@ -151,8 +151,8 @@ std::optional<QuotaRequest> QuotaRequests::DueOf(const Entry& entry, Timestamp n
   return std::nullopt;
 }
 
-// Handles a queued request that can no longer fit, because the quota has changed since the request was made. A
-// mistake in the quota file that is corrected soon must not end requests, so the request waits for refuse_after_s.
+// Handles a queued request that can no longer fit, because the quota has changed. The request waits for
+// refuse_after_s, so that a mistake in the quota file that is soon corrected ends no request.
 std::optional<QuotaRequest> QuotaRequests::NeverFits(const QuotaRequest& queued, std::string_view why,
                                                      Timestamp now) {
   const auto [since, is_new] = never_fits_.try_emplace(queued.id, now);
@@ -165,13 +165,13 @@ std::optional<QuotaRequest> QuotaRequests::NeverFits(const QuotaRequest& queued,
   return out;
 }
 
-// Examines the queue. Returns false if the rest of the queue must be examined after the changes so far are
-// applied.
+// Examines the queue. Returns false if the changes so far must be applied before the rest of the queue is
+// examined.
 bool QuotaRequests::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) {
   std::vector<const QuotaRequest*> queue;
   for (const uint64_t id : index_.queued()) queue.push_back(&requests_.at(id).request);
   std::stable_sort(queue.begin(), queue.end(), [](const QuotaRequest* a, const QuotaRequest* b) {
-    return a->asked.priority > b->asked.priority;  // the queue is ordered by age
+    return a->asked.priority > b->asked.priority;  // the queue is already ordered by age
   });
   for (const QuotaRequest* queued : queue) {
     if (const std::string why = WhyHeld(queued->asked.group); !why.empty()) {
@@ -196,16 +196,16 @@ bool QuotaRequests::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<Quot
       continue;
     }
     out.push_back(Decided(*queued, *verdict, now));
-    // The request will count with the use of its jobs if this use is larger, which `tree` does not include. Stop
-    // here and continue after the request is applied.
+    // After admission, the use of the request's jobs also counts if it is larger. `tree` does not include that
+    // use, so that the examination stops and continues after the request is applied.
     if (AnyJobOf(queued->asked, queued->job)) return false;
     Change(tree, verdict->use, true);
   }
   return true;
 }
 
-// Starts and ends by measurement follow a new SetUse, or concern requests that opened since the last call. Without
-// a new SetUse, a call examines only these requests and expired durations.
+// A new SetUse can start and end all open requests. Without a new SetUse, a call examines only requests that
+// opened since the last call, and expired durations.
 std::vector<QuotaRequest> QuotaRequests::Due(Timestamp now) {
   std::vector<uint64_t> looked_at;
   if (use_changed_) {
@@ -234,7 +234,8 @@ std::vector<QuotaRequest> QuotaRequests::Due(Timestamp now) {
       std::ranges::any_of(held_queue_, [&](const std::string& group) { return WhyHeld(group).empty(); });
   if (index_.queued().empty() || !(ends || room_changed_ || refuses || freed)) return out;
   held_queue_.clear();
-  // Decide on a copy without the use of the ended requests: their ends are not applied yet, but free quota now.
+  // Decides on a copy without the use of the ended requests: their ends are not applied yet, but already free
+  // quota.
   QuotaTree later = tree_;
   for (const QuotaRequest& ended : out) {
     if (ended.open()) continue;
@@ -270,25 +271,25 @@ QuotaVector QuotaRequests::CountedOf(const Entry& entry) const {
 }
 
 void QuotaRequests::Change(QuotaTree& tree, const QuotaUse& use, bool more) {
-  if (!Covers(tree, use.group, use.tier)) return;  // reported by uncovered()
+  if (!Covers(tree, use.group, use.tier)) return;  // uncovered() reports this use
   for (const QuotaAmount& a : use.amounts.amounts()) {
     if (!tree.ResourceNamed(a.resource).has_value()) continue;
     const QuotaUse one{use.group, use.tier, {{a.resource, a.amount}}};
-    // Remove only undoes an earlier Add. Neither call fails, except that Add rejects a sum above kMaxQuotaAmount.
+    // Neither call can fail, except that Add rejects a sum above kMaxQuotaAmount. Remove only undoes an earlier
+    // Add.
     (void)(more ? tree.Add(one) : tree.Remove(one));
   }
 }
 
 void QuotaRequests::Recount() {
   absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec_);
-  if (!tree.ok()) return;  // cannot happen: the specification was accepted earlier
+  if (!tree.ok()) return;  // cannot fail, because the specification was accepted earlier
   tree_ = *std::move(tree);
   for (const uint64_t id : index_.open()) {
     requests_.at(id).live = {};
     requests_.at(id).measured = false;
   }
-  // Owners must be set first: an open request counts with the sum of its jobs, so the request is counted after all
-  // jobs are assigned.
+  // All jobs are assigned to requests first, because an open request counts with the sum of its jobs.
   for (Job& job : jobs_) {
     job.owner = OwnerOf(job.use);
     if (job.owner == 0) {
@@ -359,7 +360,7 @@ std::vector<QuotaRequests::Range> QuotaRequests::JobsOf(std::string_view job) co
   };
   if (const size_t same = at(job); same < jobs_.size() && jobs_[same].use.job == job)
     out.emplace_back(same, same + 1);
-  // All names that begin with "job/": '0' is the character after '/'.
+  // Covers all names that begin with "job/", because '0' is the character after '/'.
   const Range below{at(StrCat(job, "/")), at(StrCat(job, "0"))};
   if (below.first < below.second) out.push_back(below);
   return out;
@@ -390,8 +391,8 @@ void QuotaRequests::LeaveOutJobs(const AdmissionRequest& request, std::string_vi
   }
 }
 
-// Moves the job to another request, or to no request (0). `uncounted`: id of a request that is not counted at this
-// moment.
+// Moves the job to another request; 0 means no request. `uncounted` is the id of a request that is not counted
+// at this moment.
 void QuotaRequests::Give(Job& job, uint64_t owner, uint64_t uncounted) {
   const QuotaVector amounts = AmountsOf(job.use);
   const auto change = [&](uint64_t id, int64_t sign) {
@@ -414,7 +415,7 @@ void QuotaRequests::Apply(QuotaRequest request) {
   Entry& entry = requests_[id];
   const bool was_open = index_.open().contains(id);
   if (was_open) {
-    // Uncount must precede the replacement of the request: UseOf depends on the old state.
+    // Must precede the replacement of the request, because UseOf depends on the old state.
     Uncount(entry);
     room_changed_ = room_changed_ || !request.open();
   }
@@ -424,13 +425,13 @@ void QuotaRequests::Apply(QuotaRequest request) {
   if (was_open != entry.request.open()) {
     for (const auto& [first, last] : JobsOf(entry.request.job)) {
       for (size_t i = first; i < last; ++i) {
-        if (was_open && jobs_[i].owner != id) continue;  // the job belongs to another request
+        if (was_open && jobs_[i].owner != id) continue;  // another request owns the job
         const uint64_t owner = OwnerOf(jobs_[i].use);
         if (owner != jobs_[i].owner) Give(jobs_[i], owner, id);
       }
     }
   }
-  // Must be last: the entry's `live` must include the jobs that were just moved to the request.
+  // Must be last, because the entry's `live` must include the jobs that were just moved to the request.
   if (entry.request.open()) Count(entry);
 }
 
@@ -453,7 +454,7 @@ std::vector<uint64_t> QuotaRequests::OldEnded(Timestamp before, size_t most) con
   std::vector<uint64_t> out;
   size_t beyond = index_.ended().size() > most ? index_.ended().size() - most : 0;
   for (const uint64_t id : index_.ended()) {
-    // The next id is derived from the highest id, so the request with the highest id must stay.
+    // The request with the highest id must stay, because the next id is derived from it.
     if (id == last_id_) break;
     if (beyond == 0 && requests_.at(id).request.since >= before) continue;
     out.push_back(id);

@@ -58,7 +58,8 @@ QuotaRequests FullBook() {
   return requests;
 }
 
-// Submits and withdraws a request; every tenth request is for a job that runs without a request.
+// Benchmarks a request that is submitted and withdrawn. Every tenth request is for a job that runs without a
+// request.
 void RequestsMade(benchmark::State& state) {
   QuotaRequests requests = FullBook();
   std::vector<double> took_us;
@@ -96,7 +97,7 @@ QuotaRequests BookWithQueue() {
   return requests;
 }
 
-// With the longest possible queue, a new request must not examine the whole queue.
+// Benchmarks a new request beside the longest possible queue, which must not be examined as a whole.
 void RequestsBesideAQueue(benchmark::State& state) {
   QuotaRequests requests = BookWithQueue();
   int i = 0;

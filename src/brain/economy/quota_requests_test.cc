@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 
-// Group a has 10 cores, group b has 4, and each group may borrow the other group's unused quota.
+// Group a has 10 cores and group b has 4. Each group may borrow the other group's unused quota.
 QuotaSpec Shop() {
   return {{{"shop"},
            {"a", "shop", {{"batch", "cpu", 10'000}, {"batch", "memory", 1000 * kMebibyte}}},
@@ -123,7 +123,7 @@ TEST(QuotaRequests, AGroupHasAtMostItsNumberOfRequests) {
   EXPECT_EQ(requests.Submit(AskFor("b", 1, 7), "", "ann").status().code(),
             absl::StatusCode::kFailedPrecondition);
   requests.Apply(*requests.Withdraw(admitted, "ann", At(8)));
-  Step(requests, 9);  // a request that becomes admitted still counts once
+  Step(requests, 9);  // a request that becomes admitted still counts only once
   EXPECT_EQ(StateOf(requests, queued), "admitted");
   EXPECT_EQ(StateOf(requests, Make(requests, AskFor("a", 1000, 10))), "admitted");
   EXPECT_EQ(requests.Submit(AskFor("a", 1, 11), "", "ann").status().code(),
@@ -135,13 +135,13 @@ TEST(QuotaRequests, AJobCountsWithItsRequestTheLargerOfBoth) {
   const uint64_t id = Make(requests, AskFor("a", 4000, 0), "shop/web");
   const std::vector<JobUse> use = {UsedBy("shop/web/app", "a", 1000), UsedBy("shop/web-2", "a", 300)};
   requests.SetUse(use, At(300));
-  EXPECT_EQ(InUse(requests, "a"), 4300);  // web-2 is another workload
+  EXPECT_EQ(InUse(requests, "a"), 4300);  // shop/web-2 is another workload
   Step(requests, 300);
   EXPECT_EQ(StateOf(requests, id), "running");
   const std::vector<JobUse> grown = {UsedBy("shop/web/app", "a", 3000), UsedBy("shop/web/proxy", "a", 2500)};
   requests.SetUse(grown, At(600));
   EXPECT_EQ(InUse(requests, "a"), 5500);
-  requests.Apply(*requests.Withdraw(id, "ann", At(700)));  // the job continues
+  requests.Apply(*requests.Withdraw(id, "ann", At(700)));  // the job of the withdrawn request continues
   EXPECT_EQ(InUse(requests, "a"), 5500);
   requests.SetUse({}, At(900));
   EXPECT_EQ(InUse(requests, "a"), 0);
@@ -152,7 +152,8 @@ TEST(QuotaRequests, ARequestForAJobThatRunsAlreadyIsNotDecidedBesideIt) {
   const std::vector<JobUse> use = {UsedBy("shop/web", "a", 13'000)};
   requests.SetUse(use, At(300));
   const uint64_t id =
-      Make(requests, AskFor("a", 14'000, 301), "shop/web");  // would not fit in addition to 13 cores
+      // would not fit in addition to the job's 13 cores
+      Make(requests, AskFor("a", 14'000, 301), "shop/web");
   EXPECT_EQ(StateOf(requests, id), "admitted");
   EXPECT_EQ(InUse(requests, "a"), 14'000);
   EXPECT_EQ(requests.Submit(AskFor("a", 1, 302), "shop/web", "ann").status().message(),
@@ -193,10 +194,10 @@ TEST(QuotaRequests, ARequestTakesNothingFromAnotherGroup) {
   const uint64_t id = Make(requests, AskFor("b", 2000, 301), "shop");
   EXPECT_EQ(StateOf(requests, id), "admitted");
   EXPECT_EQ(InUse(requests, "a"), 9000);
-  EXPECT_EQ(InUse(requests, "b"), 2000);  // includes shop/db
+  EXPECT_EQ(InUse(requests, "b"), 2000);  // includes the use of shop/db
 }
 
-// Once a request is admitted, its job's use beyond the requested amount also counts.
+// Once a request is admitted, the use of its job beyond the requested amount also counts.
 TEST(QuotaRequests, OnePassOfTheQueueAdmitsNoMoreThanThereIs) {
   QuotaRequests requests = Book();
   const uint64_t first = Make(requests, AskFor("a", 3500, 0));
@@ -286,7 +287,7 @@ TEST(QuotaRequests, AnotherQuotaKeepsWhatRunsAndNamesWhatItDoesNotCover) {
   EXPECT_EQ(requests.uncovered()[0].first_job, "lost/web");
   QuotaSpec without_b = {{{"a", "", {{"batch", "cpu", 5000}}}}};
   ASSERT_TRUE(requests.ChangeQuota(without_b).ok());
-  EXPECT_EQ(InUse(requests, "a"), 14'000);  // the use stays counted
+  EXPECT_EQ(InUse(requests, "a"), 14'000);  // the use of the removed group's jobs stays counted
   Step(requests, 301);
   EXPECT_EQ(StateOf(requests, waits), "queued");
   EXPECT_THAT(requests.Find(waits)->reason, StartsWith("It can no longer fit since the quota was changed"));
@@ -296,7 +297,7 @@ TEST(QuotaRequests, AnotherQuotaKeepsWhatRunsAndNamesWhatItDoesNotCover) {
   EXPECT_EQ(InUse(requests, "a"), 14'000);
 }
 
-// A mistake in the quota file that is corrected within the hour ends no queued request.
+// A mistake in the quota file that is corrected within an hour ends no queued request.
 TEST(QuotaRequests, AQueuedRequestOutlivesAShortMistakeInTheQuota) {
   QuotaRequests requests = Book();
   const QuotaSpec right = requests.spec();
@@ -314,7 +315,7 @@ TEST(QuotaRequests, AQueuedRequestOutlivesAShortMistakeInTheQuota) {
   Step(requests, 20);
   EXPECT_EQ(StateOf(requests, waits), "queued");
   EXPECT_THAT(requests.Find(waits)->reason, Not(HasSubstr("no longer fit")));
-  // The hour starts again.
+  // The hour restarts.
   ASSERT_TRUE(requests.ChangeQuota(wrong).ok());
   Step(requests, 3000);
   Step(requests, 6599);
@@ -337,7 +338,7 @@ TEST(QuotaRequests, ForgetsTheOldestButNotTheHighestNumber) {
   EXPECT_EQ(Make(requests, AskFor("a", 1, 9)), 5U);
 }
 
-// After any sequence of changes, the counts equal a recount.
+// After any sequence of changes, the counted use equals a recount.
 TEST(QuotaRequests, CountsAsIfAddedUpAnew) {
   for (int seed = 1; seed <= Scaled(60); ++seed) {
     Rng rng(static_cast<uint64_t>(seed));

@@ -1,4 +1,4 @@
-// A quota tree as rows for display, one for each group, tier and resource.
+// Rows of a quota tree for display, one row for each group, tier and resource.
 #pragma once
 
 #include <algorithm>
@@ -11,37 +11,37 @@
 
 namespace taut::brain {
 
-// Quota in use over the known hours, computed from the highest value of each hour, and the quota that would
+// Quota in use over the measured hours, computed from the highest value of each hour, and the quota that would
 // suffice.
 struct QuotaAdvice {
-  int64_t hours = 0;                             // measured hours
-  int64_t in_use_p95 = 0, in_use_peak = 0;       // 95 % of the hours were at or below in_use_p95
-  std::optional<int64_t> usage_p95, usage_peak;  // real usage of jobs; absent: not measured
-  std::optional<int64_t> recommended;            // nominal quota; absent: too few hours
-  std::string reason;                            // sentences
+  int64_t hours = 0;                             // number of measured hours
+  int64_t in_use_p95 = 0, in_use_peak = 0;       // 95th percentile and maximum over the hours
+  std::optional<int64_t> usage_p95, usage_peak;  // real usage of jobs; absent if not measured
+  std::optional<int64_t> recommended;            // recommended nominal quota; absent with too few hours
+  std::string reason;                            // explanation in sentences
 };
 
-// One row.
+// The row of one group, tier and resource.
 struct QuotaRowView {
   std::string group, tier, resource;
   bool cohort = false;
   QuotaCell cell;
-  int64_t available = 0;  // the most that the group may additionally use now
-  int64_t maximum = 0;    // the most that the group could use if nothing were in use
-  std::optional<QuotaAdvice> advice = std::nullopt;  // set by the owner of a history
+  int64_t available = 0;  // highest amount that the group may additionally use now
+  int64_t maximum = 0;    // highest amount that the group could use if nothing were in use
+  std::optional<QuotaAdvice> advice = std::nullopt;  // set by the caller that has a history
 
-  // Returns the use borrowed from the cohort above; 0 without a parent.
+  // Returns the use that is borrowed from the cohort above; 0 for a group without a parent.
   int64_t borrowed() const { return cell.parent < 0 ? 0 : std::min(beyond(), cell.borrow); }
-  // Returns the use beyond the group's quota plus the amount that the group may borrow.
+  // Returns the use beyond the group's quota and the amount that the group may borrow.
   int64_t over_quota() const { return beyond() - borrowed(); }
 
  private:
-  // A cohort's use excludes the use of its children's exclusive quota.
+  // A cohort's use does not include the children's use of their exclusive quota.
   int64_t beyond() const { return std::max<int64_t>(0, cell.use - cell.quota); }
 };
 
-// Returns the rows that have quota or use: groups in tree order, then by tier and resource. O(groups * tiers
-// * resources * depth).
+// Returns the rows that have quota or use, by group in tree order, then by tier and resource. O(groups * tiers *
+// resources * depth).
 std::vector<QuotaRowView> RowsOf(const QuotaTree& tree);
 
 }  // namespace taut::brain

@@ -13,7 +13,7 @@
 namespace taut::brain {
 namespace {
 
-// Returns the name in lower case and without outer blanks.
+// Returns the name in lower case and without surrounding blanks.
 std::string Folded(std::string_view name) {
   std::string out(StripSpace(name));
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -86,7 +86,7 @@ class Checker {
     for (const QuotaPool& p : spec_.pools) pooled_.insert(p.members.begin(), p.members.end());
   }
 
-  // Finds cycles of parents. Each group is visited once.
+  // Reports cycles of parents. Visits each group once.
   void Cycles() {
     std::vector<size_t> seen_from(spec_.groups.size(), SIZE_MAX);
     for (size_t start = 0; start < spec_.groups.size(); ++start) {
@@ -99,7 +99,7 @@ class Checker {
         if (parent == by_name_.end()) break;
         at = parent->second;
       }
-      // The walk ended at a group of `path`, where the cycle begins.
+      // The walk has ended at a group of `path`, at which the cycle begins.
       const auto first = std::find(path.begin(), path.end(), at);
       if (first == path.end() || !Known(spec_.groups[path.back()].parent)) continue;
       std::string text = "the groups make a cycle: ";
@@ -144,7 +144,7 @@ class Checker {
     Error(group, StrCat("invalid ", what, " ", where, ": ", amount, ", expected 0 to ", kMaxQuotaAmount));
   }
 
-  // Bounds the sums over all trees, so that no sum of a single tree overflows.
+  // Checks the sums over all trees, so that no sum of a single tree overflows.
   void Totals() {
     std::map<std::pair<std::string, std::string>, double> totals;
     for (const QuotaGroup& g : spec_.groups) {

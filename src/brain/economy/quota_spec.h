@@ -1,4 +1,4 @@
-// Specification of quota: groups in a tree of cohorts with a quota per tier and resource, and its checks.
+// Specification of quota, and its checks: groups in a tree of cohorts with a quota per tier and resource.
 // quota_tree.h does the arithmetic.
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace taut::brain {
 
-// A group's quota of one resource in one tier. Borrowing and lending limits have the meaning that Kueue defines
-// (docs, "Cluster Queue").
+// The quota of a group for one resource in one tier. Borrowing and lending limits have the meaning that Kueue
+// defines (docs, "Cluster Queue").
 struct QuotaRow {
   std::string tier, resource;
-  int64_t nominal = 0;  // own quota
-  // Most that the group may use beyond its own quota (a cohort: beyond its own and its groups' quota); absent: all
-  // quota that the cohort above has available.
+  int64_t nominal = 0;  // nominal quota
+  // Highest use beyond the group's own quota; for a cohort, beyond its own and its groups' quota. Absent if the
+  // group may use all available quota of the cohort above.
   std::optional<int64_t> borrowing_limit = std::nullopt;
-  // Most of the group's unused own quota that the cohort above may lend; absent: all. The remaining own quota is
-  // exclusive.
+  // Highest amount of the group's unused own quota that the cohort above may lend; absent if it may lend all.
+  // The rest of the own quota is exclusive.
   std::optional<int64_t> lending_limit = std::nullopt;
 };
 
@@ -31,40 +31,40 @@ struct QuotaRow {
 // in the tier and may not borrow. A cohort without a row adds no quota and no limit.
 struct QuotaGroup {
   std::string name;
-  std::string parent = {};  // "": none
+  std::string parent = {};  // "" for a group without a parent
   std::vector<QuotaRow> quotas = {};
-  // Most requests that may be queued or hold quota at a time; absent: the caller's default. No effect on a
-  // cohort, which has no requests.
+  // Highest number of requests that may be queued or open at a time; absent: the caller's default applies. Has
+  // no effect on a cohort, which has no requests.
   std::optional<int64_t> max_requests = std::nullopt;
 };
 
-// An agreement between groups of the same parent: the members lend each other all unused quota, whatever their
-// limits are. Towards the parent, the members are one cohort, whose lending and borrowing limits are the sums of
-// the members' limits.
+// An agreement between groups with one parent: the members lend each other all unused quota, whatever their
+// limits are. For the parent, the members are one cohort, whose lending and borrowing limits are the sums of the
+// members' limits.
 struct QuotaPool {
   std::string name;
   std::vector<std::string> members;
-  std::vector<std::string> tiers = {};  // empty: all tiers
+  std::vector<std::string> tiers = {};  // empty if the pool applies to all tiers
 };
 
-// Groups, and the pools that groups have agreed on.
+// Groups, and the pools on which groups have agreed.
 struct QuotaSpec {
   std::vector<QuotaGroup> groups;
   std::vector<QuotaPool> pools = {};
 };
 
-// Use of a group, or of one job of the group, in a tier.
+// The use of a group, or of one job of the group, in a tier.
 struct QuotaUse {
   std::string group, tier;
   QuotaVector amounts;
   bool operator==(const QuotaUse&) const = default;
 };
 
-// An error or a warning.
+// An error or a warning about a specification.
 struct QuotaFinding {
-  bool error = false;  // false: a warning; the specification can be used
-  std::string group;   // group or pool
-  std::string text;    // sentence with the group, the value and what is allowed
+  bool error = false;  // false for a warning, with which the specification can be used
+  std::string group;   // name of the group or pool
+  std::string text;    // sentence with the group, the value and the allowed values
 };
 
 // Checks a specification. CheckQuota of quota_tree.h also reports use beyond the quota. Findings are in the order

@@ -38,7 +38,8 @@ class QuotaTreeBuilder {
       for (size_t r = 0; r < names_->resources.size(); ++r) tree_.lanes_.push_back(BuildLane(spec, t, r));
     }
     tree_.names_ = names_;
-    for (const QuotaUse& use : in_use) (void)tree_.Add(use);  // cannot fail: CheckQuotaSpec accepted the use
+    // cannot fail, because CheckQuotaSpec accepted the use
+    for (const QuotaUse& use : in_use) (void)tree_.Add(use);
     return std::move(tree_);
   }
 
@@ -53,7 +54,7 @@ class QuotaTreeBuilder {
       }
     }
     for (const QuotaPool& p : spec.pools) names_->groups.push_back(p.name);
-    for (const QuotaUse& u : in_use) {  // a tier or resource without quota may still have use
+    for (const QuotaUse& u : in_use) {  // a tier or resource without quota may have use
       tiers.insert(u.tier);
       for (const QuotaAmount& a : u.amounts.amounts()) resources.insert(a.resource);
     }
@@ -72,7 +73,7 @@ class QuotaTreeBuilder {
       const auto pool = static_cast<int32_t>(spec.groups.size() + p);
       for (const std::string& member : spec.pools[p].members) {
         const auto m = static_cast<size_t>(names_->by_group.at(member));
-        // The pool takes the member's place below the parent, and the member moves below the pool.
+        // The pool replaces the member below the parent, and the member moves below the pool.
         parents_[static_cast<size_t>(pool)] = parents_[m];
         parents_[m] = pool;
       }
@@ -84,7 +85,7 @@ class QuotaTreeBuilder {
       for (int32_t at = parents_[i]; at >= 0; at = parents_[static_cast<size_t>(at)]) ++depth[i];
       bottom_up_.push_back(i);
     }
-    // Children come before parents, so that a cohort's quota is complete when its parent adds it up.
+    // Children precede parents, so that a cohort's quota is complete when its parent adds it.
     std::stable_sort(bottom_up_.begin(), bottom_up_.end(),
                      [&](size_t a, size_t b) { return depth[a] > depth[b]; });
   }
@@ -98,7 +99,7 @@ class QuotaTreeBuilder {
     std::vector<QuotaCell> cells(names_->groups.size());
     std::vector<std::optional<int64_t>> lending(cells.size());
     for (size_t i = 0; i < spec.groups.size(); ++i) {
-      if (!names_->cohort[i]) cells[i].borrow = 0;  // a row may replace the value
+      if (!names_->cohort[i]) cells[i].borrow = 0;  // default of a group without a row
       for (const QuotaRow& q : spec.groups[i].quotas) {
         if (q.tier != tier_name || q.resource != resource_name) continue;
         cells[i].nominal = q.nominal;
@@ -115,7 +116,7 @@ class QuotaTreeBuilder {
       QuotaCell& c = cells[i];
       c.parent = parents_[i];
       c.quota += c.nominal;
-      // Must precede JoinPool, which moves the exclusive part of a member to its pool.
+      // Must precede JoinPool, because JoinPool moves the exclusive part of a member to its pool.
       if (lending[i].has_value()) c.exclusive = std::max(int64_t{0}, c.quota - *lending[i]);
       if (c.parent < 0) continue;
       QuotaCell& above = cells[static_cast<size_t>(c.parent)];
@@ -126,7 +127,7 @@ class QuotaTreeBuilder {
     return QuotaLane(std::move(cells));
   }
 
-  // Moves a member's limits to the pool; within the pool, the member has no limits.
+  // Moves a member's limits to the pool. Within the pool, the member has no limits.
   static void JoinPool(QuotaCell& member, QuotaCell& pool) {
     pool.exclusive += member.exclusive;
     member.exclusive = 0;
@@ -201,7 +202,7 @@ absl::Status QuotaTree::Change(const QuotaUse& use, int64_t sign) {
                                                DidYouMean(a.resource, names_->resources)));
     }
     const QuotaLane& of = lane(*tier, *resource);
-    // Bounds the sum over the tree, so that sums in the lane cannot overflow.
+    // The sum over the tree is bounded, so that sums in the lane cannot overflow.
     const int64_t room = kMaxQuotaAmount - of.cell(of.RootOf(*group)).held;
     if (a.amount < 0 || (sign > 0 && a.amount > room)) {
       return absl::InvalidArgumentError(StrCat("invalid ", a.resource, " of group \"", use.group,

@@ -20,13 +20,13 @@ using ::testing::IsEmpty;
 QuotaRow CpuQuota(int64_t nominal, std::optional<int64_t> borrow = {}, std::optional<int64_t> lend = {}) {
   return {"prod", "cpu", nominal, borrow, lend};
 }
-// Returns the cpu available to a group in tier prod.
+// Returns the CPU that is available to a group in tier prod.
 int64_t Available(const QuotaTree& tree, std::string_view group) {
   return tree.lane(*tree.TierNamed("prod"), *tree.ResourceNamed("cpu")).Available(*tree.GroupNamed(group));
 }
 QuotaUse Use(const std::string& group, int64_t cpu) { return {group, "prod", {{"cpu", cpu}}}; }
 
-// Kueue's documented example: two queues of 9 and 12 in a cohort.
+// Kueue's documented example is a cohort of two queues with 9 and 12.
 TEST(QuotaTree, ACohortOfNineAndTwelveLendsAll) {
   QuotaSpec spec{{{"all"}, {"a", "all", {CpuQuota(9)}}, {"b", "all", {CpuQuota(12)}}}};
   QuotaTree tree = *QuotaTree::Make(spec);
@@ -35,7 +35,7 @@ TEST(QuotaTree, ACohortOfNineAndTwelveLendsAll) {
   EXPECT_EQ(Available(tree, "a"), 16);
   ASSERT_TRUE(tree.Add(Use("a", 16)).ok());
   EXPECT_EQ(Available(tree, "a"), 0);
-  EXPECT_EQ(Available(tree, "b"), 0);  // b's own quota is lent, and can be reclaimed
+  EXPECT_EQ(Available(tree, "b"), 0);  // b's own quota is lent, but can be reclaimed
 }
 
 TEST(QuotaTree, ABorrowingLimitOfOneMakesTen) {
@@ -45,7 +45,7 @@ TEST(QuotaTree, ABorrowingLimitOfOneMakesTen) {
   EXPECT_EQ(Available(tree, "b"), 21);
 }
 
-// Kueue: with a lending limit of 1 on b, a may use 9 + 1, and 11 are always b's.
+// Kueue: with a lending limit of 1 on b, a may use 9 + 1, and 11 are exclusive to b.
 TEST(QuotaTree, ALendingLimitKeepsTheRestExclusive) {
   QuotaTree tree =
       *QuotaTree::Make({{{"all"}, {"a", "all", {CpuQuota(9)}}, {"b", "all", {CpuQuota(12, {}, 1)}}}});
@@ -53,7 +53,7 @@ TEST(QuotaTree, ALendingLimitKeepsTheRestExclusive) {
   EXPECT_EQ(Available(tree, "b"), 21);
   ASSERT_TRUE(tree.Add(Use("a", 10)).ok());
   EXPECT_EQ(Available(tree, "b"), 11);
-  // The exclusive part is used first: using it takes nothing from the cohort.
+  // The exclusive part is used first, and its use takes nothing from the cohort.
   ASSERT_TRUE(tree.Remove(Use("a", 10)).ok());
   ASSERT_TRUE(tree.Add(Use("b", 11)).ok());
   EXPECT_EQ(Available(tree, "a"), 10);
@@ -62,7 +62,7 @@ TEST(QuotaTree, ALendingLimitKeepsTheRestExclusive) {
 }
 
 TEST(QuotaRows, WhatIsBorrowedIsOfACohortAndBeyondIsOverTheQuota) {
-  // "group borrowed over", of rows in use.
+  // Returns the rows in use as text: group, borrowed use, and use over the quota.
   const auto rows = [](const QuotaTree& tree) {
     std::vector<std::string> out;
     for (const QuotaRowView& row : RowsOf(tree)) {
@@ -119,7 +119,7 @@ TEST(QuotaTree, WithoutARowThereIsNoQuotaAndNoBorrowing) {
   EXPECT_FALSE(tree.HasTier(*tree.GroupNamed("a"), 0));
 }
 
-// Without the pool, the members do not lend; with the pool, they lend only to each other.
+// Without the pool, the members do not lend. With the pool, they lend only to each other.
 TEST(QuotaTree, APoolLendsAmongItsMembers) {
   QuotaSpec spec{{{"all"},
                   {"a", "all", {CpuQuota(9, 0, 0)}},
@@ -127,14 +127,14 @@ TEST(QuotaTree, APoolLendsAmongItsMembers) {
                   {"c", "all", {CpuQuota(5)}}},
                  {{"a and b", {"a", "b"}}}};
   QuotaTree tree = *QuotaTree::Make(spec);
-  EXPECT_EQ(Available(tree, "a"), 23);  // 21 and the 2 that b may borrow
+  EXPECT_EQ(Available(tree, "a"), 23);  // includes the 2 that b may borrow
   EXPECT_EQ(Available(tree, "b"), 23);
   EXPECT_EQ(Available(tree, "c"), 5);
   ASSERT_TRUE(tree.Add(Use("b", 20)).ok());
   EXPECT_EQ(Available(tree, "a"), 3);
   spec.pools[0].tiers = {"batch"};
   spec.groups[1].quotas.push_back({"batch", "cpu", 1});
-  EXPECT_EQ(Available(*QuotaTree::Make(spec), "a"), 9);  // the pool does not cover this tier
+  EXPECT_EQ(Available(*QuotaTree::Make(spec), "a"), 9);  // the pool does not cover tier batch
 }
 
 TEST(QuotaTree, APoolGivesNoQuotaToAMemberWithoutARow) {
@@ -156,7 +156,7 @@ TEST(QuotaLane, TheLenderIsTheLowestCohortThatSuffices) {
   EXPECT_EQ(lender(5), "x");
   EXPECT_EQ(lender(9), "x");
   EXPECT_EQ(lender(10), "root");
-  // x1 may use its own exclusive part; other groups may not use it.
+  // x1 may use its own exclusive part, but other groups may not.
   EXPECT_EQ(tree.lane(0, 0).UnlentTo(*tree.GroupNamed("x1")), 0);
   EXPECT_EQ(tree.lane(0, 0).UnlentTo(*tree.GroupNamed("x2")), 3);
   ASSERT_TRUE(tree.Add(Use("x1", 2)).ok());
@@ -244,7 +244,7 @@ TEST(CheckQuota, QuotaBelowWhatIsInUseIsAWarning) {
   EXPECT_EQ(Available(tree, "b"), 0);
   ASSERT_TRUE(tree.Remove(Use("a", 15)).ok());
   EXPECT_EQ(Available(tree, "b"), 13);
-  // Use remains even if the whole quota is removed.
+  // Use stays counted even if the whole quota is removed.
   EXPECT_EQ(QuotaTree::Make({{{"a"}, {"b"}}}, use)->InUse(), use);
   EXPECT_THAT(Findings({{{"b", "", {CpuQuota(30)}}}}, use),
               HasSubstr("error: group \"a\" uses 0.015 cores and is not"));
@@ -252,7 +252,7 @@ TEST(CheckQuota, QuotaBelowWhatIsInUseIsAWarning) {
   EXPECT_THAT(Findings(spec, {Use("a", -1)}), HasSubstr("invalid use of cpu"));
 }
 
-// A random tree of up to 30 groups; some limits are absent.
+// Returns a random tree of up to 30 groups, some of which have no limits.
 QuotaSpec RandomTree(Rng& rng) {
   QuotaSpec spec;
   const uint64_t n = 2 + rng.Below(29);
@@ -285,7 +285,7 @@ struct Walk {
     }
   }
   const QuotaLane& lane() const { return tree.lane(0, 0); }
-  // Adds a use that fits to a random group, or removes a part of its use.
+  // Adds a use that fits to a random group, or removes a part of the group's use.
   void Step() {
     const int32_t g = leaves[rng.Below(leaves.size())];
     const bool add = rng.Below(3) > 0;
@@ -309,7 +309,7 @@ TEST(QuotaTreeProperty, IncrementalUseIsTheSumFromScratchAndWithinCapacity) {
       ASSERT_EQ(w.lane().cell(g).use, fresh.lane(0, 0).cell(g).use) << seed;
       ASSERT_EQ(w.lane().cell(g).held, fresh.lane(0, 0).cell(g).held) << seed;
     }
-    // The use below a root is at most the sum of the nominal quotas there.
+    // The use below a root is at most the sum of the nominal quotas below the root.
     for (int32_t root = 0; root < w.tree.groups(); ++root) {
       if (w.lane().cell(root).parent >= 0) continue;
       int64_t capacity = 0;
@@ -322,7 +322,7 @@ TEST(QuotaTreeProperty, IncrementalUseIsTheSumFromScratchAndWithinCapacity) {
   }
 }
 
-// The formula in the header of quota_lane.h, computed directly.
+// Computes the available amount directly by the formula in quota_lane.h.
 int64_t ByRecursion(const QuotaLane& lane, int32_t node) {
   const QuotaCell& c = lane.cell(node);
   if (c.parent < 0) return c.quota - c.use;

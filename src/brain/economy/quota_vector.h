@@ -1,4 +1,4 @@
-// Amounts of several resources in quota: integers in the unit of each resource.
+// Amounts of several resources for quota, as integers in the unit of each resource.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace taut::brain {
 
-inline constexpr std::string_view kQuotaCpu = "cpu";        // in millicores
-inline constexpr std::string_view kQuotaMemory = "memory";  // in bytes
-// Bound on one amount, and on the sum of a resource in a tree.
+inline constexpr std::string_view kQuotaCpu = "cpu";        // unit: millicores
+inline constexpr std::string_view kQuotaMemory = "memory";  // unit: bytes
+// Bound on one amount, and on the sum of a resource over a tree.
 inline constexpr int64_t kMaxQuotaAmount = int64_t{1} << 60;
 
 // An amount of one resource.
 struct QuotaAmount {
-  std::string resource;  // kQuotaCpu, kQuotaMemory, or another name ("gpu") counted in units
+  std::string resource;  // kQuotaCpu, kQuotaMemory, or the name of a countable resource, such as "gpu"
   int64_t amount = 0;
   bool operator==(const QuotaAmount&) const = default;
 };
 
-// A value. Absent resources count as 0, and zeros are not stored. Negative amounts can be stored, so that an error
-// message can contain them.
+// Amounts of several resources. Absent resources count as 0, and zeros are not stored. Negative amounts can be
+// stored, so that an error message can contain them.
 class QuotaVector {
  public:
   QuotaVector() = default;
@@ -35,10 +35,10 @@ class QuotaVector {
 
   void Set(std::string_view resource, int64_t amount);
   int64_t Get(std::string_view resource) const;
-  // Amounts ordered by resource name; none is 0.
+  // Returns the amounts ordered by resource name. No amount is 0.
   std::span<const QuotaAmount> amounts() const { return amounts_; }
   bool empty() const { return amounts_.empty(); }
-  // Times and Plus return nullopt if an amount is negative or would exceed kMaxQuotaAmount.
+  // Return nullopt if an amount is negative or would exceed kMaxQuotaAmount.
   std::optional<QuotaVector> Times(int64_t n) const;
   std::optional<QuotaVector> Plus(const QuotaVector& other) const;
   bool operator==(const QuotaVector&) const = default;
@@ -49,16 +49,17 @@ class QuotaVector {
 
 // Returns the larger amount of each resource.
 QuotaVector Larger(const QuotaVector& a, const QuotaVector& b);
-// Returns a + sign * b for each resource, without a check of bounds, for sums of uses that are already counted.
+// Returns a + sign * b for each resource, without a check of bounds. For sums of uses that are already counted.
 QuotaVector Sum(const QuotaVector& a, const QuotaVector& b, int64_t sign);
 
-// Formats an amount exactly: "1.5 cores", "1536MiB of memory", "3 gpu".
+// Formats an amount exactly, such as "1.5 cores", "1536MiB of memory" or "3 gpu".
 std::string QuotaText(std::string_view resource, int64_t amount);
-// Formats all amounts: "1.5 cores, 1536MiB of memory"; "nothing" if the vector is empty.
+// Formats all amounts, such as "1.5 cores, 1536MiB of memory"; "nothing" if the vector is empty.
 std::string QuotaText(const QuotaVector& vector);
 
-// Parses an amount as people write it: cores for cpu (to a thousandth), "512GiB" for memory, a whole number for
-// other resources. Returns InvalidArgument for another text; the caller adds the place of the text.
+// Parses an amount in the form that people write: cores for cpu (to a thousandth), "512GiB" for memory, a whole
+// number for other resources. Returns InvalidArgument for any other text; the caller must add the position of
+// the text.
 absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::string& text);
 
 }  // namespace taut::brain

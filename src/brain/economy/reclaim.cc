@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMaxGraceSeconds = 365 * kDaySeconds;
 
-// A requested resource and its lane after the chosen jobs have ended.
+// A requested resource, and its lane after the chosen jobs have ended.
 struct Lack {
   std::string_view resource;
   int64_t amount = 0;
@@ -19,11 +19,11 @@ struct Lack {
   const QuotaLane* before = nullptr;
 };
 
-// A job that may be ended.
+// A job that the policy allows to end.
 struct Candidate {
   size_t job = 0;
   int32_t group = 0;
-  std::vector<int64_t> amounts;  // amount by index of lacks_
+  std::vector<int64_t> amounts;  // amount of each row of lacks_
 };
 
 class Reclaim {
@@ -57,7 +57,7 @@ class Reclaim {
   }
 
  private:
-  // Fills lacks_; returns false, after adding the reasons, if nothing may be reclaimed.
+  // Fills lacks_. Returns false, after adding the reasons, if the request may reclaim nothing.
   bool Entitled(const AdmissionVerdict& verdict) {
     group_ = *tree_.GroupNamed(request_.group);
     tier_ = *tree_.TierNamed(request_.tier);
@@ -83,7 +83,7 @@ class Reclaim {
   }
 
   absl::Status FindCandidates() {
-    std::vector<QuotaLane> left;  // use that remains after the jobs seen so far have ended
+    std::vector<QuotaLane> left;  // use that remains after the jobs so far have ended
     for (const Lack& l : lacks_) left.push_back(l.lane);
     for (size_t i = 0; i < jobs_.size(); ++i) {
       const HeldJob& job = jobs_[i];
@@ -122,12 +122,12 @@ class Reclaim {
     return std::none_of(lacks_.begin(), lacks_.end(), [&](const Lack& l) { return Lacks(l); });
   }
 
-  // Returns true if the group uses more than its quota, and so does each cohort between the group and the lowest
-  // cohort that contains the request's group.
+  // Returns true if the group and all cohorts up to the lowest cohort that contains the request's group use more
+  // than their quota.
   bool Borrows(const QuotaLane& lane, int32_t group) const {
     for (; !Contains(lane, group); group = lane.cell(group).parent) {
       if (lane.cell(group).use <= lane.cell(group).quota) return false;
-      if (lane.cell(group).parent < 0) return false;  // a different tree
+      if (lane.cell(group).parent < 0) return false;  // the group belongs to a different tree
     }
     return true;
   }
@@ -137,7 +137,7 @@ class Reclaim {
     return at == cohort;
   }
 
-  // One pass over the candidates suffices, since borrowed amounts and the request's lack only shrink.
+  // One pass over the candidates suffices, because borrowed amounts and the request's lack only shrink.
   void Choose() {
     for (size_t i = 0; i < candidates_.size() && !Fits(); ++i) {
       const Candidate& c = candidates_[i];
@@ -198,7 +198,7 @@ class Reclaim {
   const AdmissionRequest& request_;
   const ReclaimOptions& options_;
   int32_t group_ = 0, tier_ = 0;
-  std::vector<Lack> lacks_;  // all requested resources; a resource that fits now must still fit
+  std::vector<Lack> lacks_;  // all requested resources, because a resource that fits now must still fit
   std::vector<Candidate> candidates_;
   std::vector<size_t> chosen_;
   bool spared_by_priority_ = false;

@@ -57,7 +57,7 @@ QuotaSpec Three() {
 }
 
 TEST(Reclaim, TheLowestPriorityThenTheNewestOfTheBorrowers) {
-  // b borrows 8; c is within its quota, although its job is the least important.
+  // b borrows 8. c is within its quota, although its job has the lowest priority.
   const Cell cell(Three(), {Job("b1", "b", 8, 5, 10), Job("b2", "b", 4, 1, 20), Job("b3", "b", 4, 1, 30),
                             Job("b4", "b", 4, 2, 40), Job("c1", "c", 10, 0, 50)});
   EXPECT_THAT(cell.Victims(Ask("a", 1)), IsEmpty());
@@ -72,7 +72,8 @@ TEST(Reclaim, TheLowestPriorityThenTheNewestOfTheBorrowers) {
 }
 
 TEST(Reclaim, ThoseNotNeededAreSparedFromTheLast) {
-  // The job of 2 cores is chosen first and does not suffice; the job of 8 cores is chosen next and suffices alone.
+  // The job of 2 cores is chosen first but does not suffice. The job of 8 cores is chosen next and suffices
+  // alone.
   const Cell cell(Three(),
                   {Job("small", "b", 2, 1, 10), Job("large", "b", 8, 2, 10), Job("rest", "b", 21, 3, 10)});
   EXPECT_THAT(cell.Victims(Ask("a", 8)), ElementsAre("large"));
@@ -104,7 +105,7 @@ TEST(Reclaim, Policies) {
 }
 
 TEST(Reclaim, AGroupThatBorrowsWithinItsOwnCohortOnlyIsNotAsked) {
-  // y1 borrows from y2, and y as a whole is within its quota; x2 borrows from x1.
+  // y1 borrows from y2, but y as a whole is within its quota. x2 borrows from x1.
   const Cell cell({{{"root"},
                     {"x", "root"},
                     {"y", "root"},
@@ -191,7 +192,7 @@ TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
       ASSERT_EQ(plan.enough, plan.why_not.empty()) << seed;
       if (now.reclaimable) {
         ++within_nominal;
-        // Nominal quota can always be reclaimed.
+        // Nominal quota can always be reclaimed with the policy kAny.
         ASSERT_TRUE(plan.enough || policy != ReclaimPolicy::kAny) << seed;
       } else {
         ASSERT_EQ(plan.enough, now.outcome == AdmissionOutcome::kAdmitted) << seed;
@@ -207,7 +208,7 @@ TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
         const HeldJob& job = jobs[v.job];
         ASSERT_NE(job.use.group, r.group) << seed;
         ASSERT_TRUE(job.priority < r.priority || policy == ReclaimPolicy::kAny) << seed;
-        // When a job is chosen, its group exceeds its nominal quota: guaranteed quota is never touched.
+        // When a job is chosen, its group exceeds its nominal quota, so that no group loses guaranteed quota.
         const bool borrows =
             cell.Over(after, job.use.group, "cpu") > 0 || cell.Over(after, job.use.group, "memory") > 0;
         ASSERT_TRUE(borrows) << seed;
@@ -226,7 +227,7 @@ TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
   EXPECT_GT(with_several, Scaled(20));
 }
 
-// With jobs of one unit of one resource, no group ends below its nominal quota.
+// If all jobs have one unit of one resource, no group falls below its nominal quota.
 TEST(ReclaimProperty, OfUnitsNoGroupEndsBelowItsNominal) {
   for (int seed = 1; seed <= Scaled(100); ++seed) {
     Rng rng(seed);

@@ -1,4 +1,4 @@
-// Computes the available capacity under a reclaim latency. O(1) amortized per step; no allocation after
+// Computes the available capacity under a reclaim latency. A step is O(1) amortized. Does not allocate after
 // construction.
 #pragma once
 
@@ -9,22 +9,24 @@
 namespace taut::brain {
 
 enum class ReclaimReading : uint8_t {
-  // The lowest availability of the last reclaim_steps + 1 steps. Reclaiming takes reclaim_steps, so capacity that
-  // the higher tiers need at time t must not have been sold during the window before t. Capacity counts only if it
-  // was free throughout the window: the careful reading, for a running task (availability).
+  // The lowest availability of the last reclaim_steps + 1 steps. Reclaiming takes reclaim_steps, so that
+  // capacity that the higher tiers need at time t must not have been sold during the window before t. Capacity
+  // counts only if it was free throughout the window. This is the careful reading, for a running task
+  // (availability).
   kKept,
-  // The highest availability of the window: the amount was free at some time, so a buyer who waits for the reclaim
-  // window receives the amount. For a waiting task (obtainability): "60 can be freed within 10 minutes".
+  // The highest availability of the window. The amount was free at some time, so that a buyer who waits for the
+  // reclaim window receives it. For a waiting task (obtainability): "60 can be freed within 10 minutes".
   kFreed,
 };
 
-// Lowest (kKept) or highest (kFreed) of the last `steps` + 1 values. Missing values are skipped; the result is NaN
-// while the newest value is missing.
+// The lowest (kKept) or highest (kFreed) of the last `steps` + 1 values. Missing values are skipped. The result
+// is NaN while the newest value is missing.
 class ReclaimWindow {
  public:
   ReclaimWindow(int64_t steps, ReclaimReading reading)
       : steps_(steps), reading_(reading), ring_(static_cast<size_t>(steps) + 2) {}
-  // Adds the next step's availability (NaN: missing); returns the result for the window that ends with it.
+  // Adds the next step's availability; NaN if missing. Returns the result for the window that ends with this
+  // step.
   double Add(double available);
 
  private:

@@ -16,35 +16,36 @@
 
 namespace taut::brain {
 
-// Not thread-safe. Calls are O(log n) unless stated otherwise.
+// An index of requests. Not thread-safe. Calls are O(log n) unless stated otherwise.
 class RequestIndex {
  public:
-  // Indexes a request by its state; replaces the request with the same id. REQUIRES: the replaced request has the
-  // same group, tier and job.
+  // Indexes a request by its state, and replaces a request with an equal id. REQUIRES: the replaced request has
+  // an equal group, tier and job.
   void File(const QuotaRequest& request);
-  // Removes an ended request; returns false if no ended request has this id.
+  // Removes an ended request. Returns false if no ended request has this id.
   bool Forget(uint64_t id) { return ended_.erase(id) > 0; }
 
   const std::set<uint64_t>& queued() const { return queued_; }
   const std::set<uint64_t>& open() const { return open_; }
   const std::set<uint64_t>& ended() const { return ended_; }
-  // Pairs (end, id) of open requests with a duration, ascending.
+  // Returns pairs (end, id) of open requests with a duration, ascending.
   const std::set<std::pair<Timestamp, uint64_t>>& ends() const { return ends_; }
   // Returns the number of queued and open requests of a group.
   size_t CountOf(std::string_view group) const;
-  // Returns the id of the group's queued or open request for exactly this job; 0: none.
+  // Returns the id of the group's queued or open request for exactly this job; 0 if there is none.
   uint64_t For(std::string_view group, std::string_view job) const;
   // Returns the id of a group's open request that `fits` accepts: the request for the job, else for the longest
-  // prefix of the job's name that ends before a '/'. 0: none.
+  // prefix of the job's name that ends before a '/'. Returns 0 if there is none.
   uint64_t OpenFor(std::string_view group, std::string_view job,
                    absl::FunctionRef<bool(uint64_t id)> fits) const;
 
  private:
   std::set<uint64_t> open_, queued_, ended_;
   std::set<std::pair<Timestamp, uint64_t>> ends_;
-  // Queued and open requests by group and then job, so that requests of different groups do not conflict.
+  // Queued and open requests by group and then job. The index by group keeps requests of different groups from
+  // conflicting.
   std::map<std::string, std::map<std::string, uint64_t, std::less<>>, std::less<>> by_job_;
-  // Number of queued and open requests by group; groups without requests are absent.
+  // Number of queued and open requests by group, without groups that have none.
   std::map<std::string, size_t, std::less<>> of_group_;
 };
 

@@ -22,7 +22,7 @@ TEST(RequestIndex, ARequestCountsForItsGroupUntilItEnds) {
   EXPECT_EQ(index.queued(), std::set<uint64_t>{2});
   index.File(Of(1, RequestState::kEnded));
   EXPECT_EQ(index.CountOf("a"), 1U);
-  index.File(Of(2, RequestState::kRunning));  // the open request replaces the queued request of this id
+  index.File(Of(2, RequestState::kRunning));  // the open request replaces the queued request with an equal id
   EXPECT_EQ(index.CountOf("a"), 1U);
   EXPECT_EQ(index.open(), std::set<uint64_t>{2});
   EXPECT_EQ(index.CountOf("nobody"), 0U);

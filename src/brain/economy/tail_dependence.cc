@@ -23,7 +23,7 @@ void TailDependence::Add(int64_t step, bool high) {
 }
 
 void TailDependence::EndDay() {
-  // A day of which less than half was measured is not representative.
+  // A day is representative only if at least half of it was measured.
   if (2 * in_day_ >= day_steps_) {
     const double share = static_cast<double>(high_in_day_) / static_cast<double>(in_day_);
     ++days_;

@@ -1,8 +1,8 @@
 // Kinds of sale of a pool's tiers, depending on the tier's promise:
-// - reserved: sold against the capacity, less the purchases in other reserved tiers; granted capacity always runs.
-// - slack: capacity that the higher tiers are expected not to use; slack is reclaimed when the higher tiers use
-// it.
-// - spare: all capacity, without a promise; spare capacity is reclaimed as slack is.
+// - reserved: sold against the capacity, less the purchases in other reserved tiers; granted capacity always
+// runs.
+// - slack: capacity that the higher tiers are expected not to use; it is reclaimed when the higher tiers use it.
+// - spare: all capacity, without a promise; it is reclaimed like slack.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 namespace taut::brain {
 
 enum class TierSale : uint8_t { kReserved, kSlack, kSpare };
-std::string_view Name(TierSale sale);  // "reserved", "slack", "spare"
+std::string_view Name(TierSale sale);  // returns "reserved", "slack" or "spare"
 // Returns InvalidArgument with the choices for an unknown name.
 absl::StatusOr<TierSale> TierSaleNamed(std::string_view name);
-// Returns the sale of each tier of the sheet. The first tier is reserved, and so are the following tiers that
-// promise an availability of at least 99.9 %; a tier that promises no availability is spare; other tiers are
-// slack.
+// Returns the sale of each tier of the sheet. The first tier is reserved, and so are the directly following
+// tiers that promise an availability of at least 99.9 %. A tier that promises no availability is spare, and all
+// other tiers are slack.
 std::vector<TierSale> DefaultTierSales(const PriceSheet& sheet);
 
 }  // namespace taut::brain

@@ -1,5 +1,5 @@
-// Computes what a job would have been charged in another tier, with another request or reservation, or for
-// less time.
+// Computes the charges that a job would have had in another tier, with another request or reservation, or with a
+// shorter run time.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,27 @@ namespace taut::brain {
 
 // A hypothetical change of one job.
 struct ChargeChange {
-  std::optional<uint16_t> tier;  // tier to charge at, index in the price sheet; absent: unchanged
+  std::optional<uint16_t> tier;  // index of another tier in the price sheet; absent: the tier stays
   // Factors in parts per million. A run time below 1'000'000 charges the job for that share of each window, with
-  // unchanged usage per time and unchanged peak. To omit certain hours, omit the entries of these hours.
+  // unchanged usage per time and unchanged peak. To omit certain hours, the caller omits the entries of these
+  // hours.
   UsageScale scale;
 };
 
 // Charges before and after the change.
 struct ChangedCharges {
-  JobBill before, after;  // charges and credits, without idle cost and overhead
+  JobBill before, after;  // without idle cost and overhead
   Money difference;       // after - before, of the totals
 };
 
-// Computes the charges before and after a change. `entries` are all entries of one job in `bill`; `windows`
-// and `options` must equal the bill's. Other jobs are unchanged; the slack tax is computed again with the
-// job's new usage and request. If the tier changes, an entry without a reservation counts as having reserved
-// its (scaled) request.
-// `before` may differ from the bill by 3 units of quantity per slack window and 2 micro-units per line, since
+// Computes the charges before and after a change. `entries` are all entries of one job in `bill`; `windows` and
+// `options` must equal those of the bill. Other jobs are unchanged, but the slack tax is computed again with the
+// job's new usage and request. If the tier changes, an entry without a reservation counts as having reserved its
+// scaled request.
+// `before` may differ from the bill by 3 units of quantity per slack window and 2 micro-units per line, because
 // `before` is rounded without the other jobs. Returns InvalidArgument for entries of several jobs, for factors
-// that are negative or above 1'000 (run time: above 1), or for entries that cannot belong to `bill`; otherwise the
-// errors of Metering. O(entries + slack windows).
+// that are negative or above 1'000 (run time: above 1), or for entries that cannot belong to `bill`; otherwise
+// the errors of Metering. O(entries + slack windows).
 absl::StatusOr<ChangedCharges> WhatIf(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
                                       const BillOptions& options, const Bill& bill,
                                       std::span<const UsageEntry> entries, const ChargeChange& change);

@@ -41,7 +41,7 @@ TEST(WhatIf, NoChangeChangesNothing) {
   }
 }
 
-// WhatIf equals a bill of the changed entries.
+// The result of WhatIf equals a bill of the changed entries.
 TEST(WhatIf, IsWhatTheBillWouldBe) {
   Rng rng(22);
   for (int i = 0; i < Scaled(1500); ++i) {
