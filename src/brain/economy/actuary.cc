@@ -13,7 +13,7 @@ namespace {
 constexpr double kTailShare = 0.05;  // share of steps that count as high use
 constexpr double kLossDays = 14;     // half-life in days of the bases' losses
 constexpr double kLossPower = 6;     // twice the loss reduces the weight of a base to 2^-6
-constexpr double kLeastRisk = 0.1;   // lower bound of the calibrated risk, as a share of the ordered risk
+constexpr double kLeastRisk = 0.1;   // lower bound of the calibrated risk, as a share of the risk target
 constexpr int64_t kMostHorizonDays = 120;
 
 double Nan() { return std::numeric_limits<double>::quiet_NaN(); }

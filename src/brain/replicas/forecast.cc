@@ -13,10 +13,10 @@
 namespace taut::brain {
 namespace {
 
-// First price, in units of mean tasks / ordered share. The constant was selected together with the model's
+// First price, in units of mean tasks / target share. The constant was selected together with the model's
 // constants.
 constexpr double kFirstPrice = 0.02;
-// Highest rise of the price's logarithm at an overloaded step. The rise is smaller for a small ordered share.
+// Highest rise of the price's logarithm at an overloaded step. The rise is smaller for a small target share.
 constexpr double kMostRise = 0.1;
 const double kLeastLogPrice = std::log(1e-4), kMostLogPrice = std::log(1e3);
 constexpr size_t kMostCautious = 100'000;  // one entry per decision in five minutes
@@ -94,7 +94,7 @@ int ForecastPolicy::DecideFor(const LoadSample& sample) {
 
 void ForecastPolicy::Calibrate(bool overloaded) {
   const double ordered = settings_.forecast.overloaded;
-  // The expected change of the price is 0 if and only if the share of overloaded steps is the ordered share.
+  // The expected change of the price is 0 if and only if the share of overloaded steps is the target share.
   log_price_ += std::min(kFall, kMostRise * ordered) * ((overloaded ? 1 / ordered : 0) - 1);
   log_price_ = std::clamp(log_price_, kLeastLogPrice, kMostLogPrice);
 }

@@ -108,11 +108,11 @@ void CheckPrices(double ordered, int every, double fall, double rise) {
   }
 }
 
-// The price is exp(log price) * mean tasks / ordered share, in task-minutes. The price falls a little per
-// minute. At the ordered share, an overloaded minute compensates the falls since the last overload.
+// The price is exp(log price) * mean tasks / target share, in task-minutes. The price falls a little per
+// minute. At the target share, an overloaded minute compensates the falls since the last overload.
 TEST(Forecast, ThePriceFollowsTheOrder) { CheckPrices(0.02, 20, 0.001, 0.001 * (1 / 0.02 - 1)); }
 
-// With a small ordered share, a single overloaded minute must not raise the price strongly.
+// With a small target share, a single overloaded minute must not raise the price strongly.
 TEST(Forecast, ThePriceRisesByATenthAtMost) { CheckPrices(0.001, 50, 0.0001, 0.1 - 0.0001); }
 
 // An overload at a count that another program or a bound set does not change the price.

@@ -124,7 +124,7 @@ TEST(ReplicaPolicies, TheForecastKnowsTheDayOfTheWeek) {
   for (size_t d = 5; d < 7; ++d) EXPECT_LT(expected[d], 10) << d;
 }
 
-// With unpredictable bursts no ordered share, however small, leads to more tasks than the highest burst could use.
+// With unpredictable bursts no target share, however small, leads to more tasks than the highest burst could use.
 TEST(ReplicaPolicies, TheForecastRunsNoMoreThanHasBeenOfUse) {
   ReplicaSettings s;
   s.forecast.overloaded = 0.0002;

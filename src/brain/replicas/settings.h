@@ -95,7 +95,7 @@ struct KedaSettings {
 
 // The forecast policy (docs/algorithms/replicas.md).
 struct ForecastSettings {
-  double overloaded = 0.005;  // the ordered share of overloaded minutes, in (0, 1)
+  double overloaded = 0.005;  // the target share of overloaded minutes, in (0, 1)
   double change_price = 8;    // additional cost of starting a task, in task-minutes
   double min_history_s = 24 * 3600;
   double fallback_target = 0.5;  // target utilisation while history is too short

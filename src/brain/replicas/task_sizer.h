@@ -27,7 +27,7 @@ class TaskSizer {
   // Adds a window's memory usage; the call may precede the window's ObserveCpu.
   void ObserveMemory(const Signal& memory, std::optional<double> limit_bytes);
   // Adds the decision of a policy that forecasts the load: `tasks` tasks of `size` cores each, at the policy's
-  // ordered risk. Later comparisons of sizes include the spare capacity that the ordered risk requires. Call
+  // risk target. Later comparisons of sizes include the spare capacity that the risk target requires. Call
   // after ObserveCpu of the window.
   void ObserveOrder(int tasks, double size);
   // Makes the next decision due at the start of the next hour instead of a day after the last decision.

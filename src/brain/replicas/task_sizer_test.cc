@@ -59,7 +59,7 @@ TEST(TaskSizer, WaitsForADayAndThenSays) {
   EXPECT_THAT(reason.sentence, HasSubstr("at the peak of 8.40 cores"));
 }
 
-// The cost of each size includes the additional tasks that the ordered risk requires.
+// The cost of each size includes the additional tasks that the risk target requires.
 TEST(TaskSizer, AnOrderedRiskIsPricedByTheTasksThatItAsksFor) {
   const auto weighed = [](double spare) {
     TaskSizer sizer = NewSizer();

@@ -18,7 +18,7 @@ struct SizingInput {
   // The highest load of each measured hour, cores; at least one is above 0.
   std::span<const float> loads;
   double utilization = 0.7;  // share of a task's CPU limit that the policy plans for, in (0, 1]
-  // Measured utilisation at the highest load of each hour over the last days, which an ordered risk may plan
+  // Measured utilisation at the highest load of each hour over the last days, which a risk target may plan
   // lower or higher than `utilization`. `filled` determines the number of tasks, `utilization` the memory of a
   // busy task. At most 1; 0: `utilization` determines both.
   double filled = 0;
