@@ -14,7 +14,6 @@
 // credits, except for this rounding. The total is monotonic only without missed SLOs, because a credited charge
 // lowers the shared idle cost like any other charge. With a slack tax, monotonicity holds within one tier: a
 // group that uses more in a cheap tier leaves less slack to be taxed in an expensive tier.
-// more in a cheap tier leaves less slack to be taxed in an expensive tier.
 #pragma once
 
 #include <cstdint>

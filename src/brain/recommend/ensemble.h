@@ -14,7 +14,6 @@
 // corrected for bias (A8), margins are relative (A10), and ties keep the model (A13). `prequential` judges a
 // model on its limit from BEFORE the window (A11); `paper` scores in-sample, as printed. Of the costs, `paper`
 // counts windows' samples below L, and `slack` prices their distance to L over the mean usage (C3).
-// distance to L over the mean usage (C3).
 #pragma once
 
 #include <array>

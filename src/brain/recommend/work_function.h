@@ -1,7 +1,6 @@
 // The work function: limits as a schedule at a price. Reserved capacity, usage above the limit and changes of the
 // limit have a cost. For every level, the work function is the cost of the best schedule in hindsight that ends at
 // this level (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task system"). The limit
-// this level (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task system"). The limit
 // moves when its level has cost one charge for a change more than another level. Usage above the limit raises
 // the limit at once, to a height that the job's past usage above the limit determines. The fleet has one price:
 // people order a share of work above the limits (CPU: throttled work), which determines the price. If a job has
