@@ -77,7 +77,7 @@ struct HttpResponse {
   int status = 200;
   std::string content_type;  // "" and no body: no Content-Type
   std::string body;
-  // in addition to the headers that the server sets: lengths, type, connection
+  // Headers in addition to the server's own headers for lengths, type and connection.
   std::vector<HttpHeader> headers;
   // If set, it replaces `body` and is sent without a copy: for large responses that many clients request.
   std::shared_ptr<const std::string> shared_body;

@@ -53,7 +53,8 @@ class RequestParser {
 // Parses one response. Not thread-safe.
 class ResponseParser {
  public:
-  // kNone: the response to a HEAD announces a body, but has none.
+  // Body that follows the headers. kAsSaid: the body that the headers announce. kNone: no body, even if the
+  // headers announce one (the response to a HEAD request).
   enum class Body : uint8_t { kAsSaid, kNone };
   ResponseParser(size_t max_body_bytes, Body body);
   ~ResponseParser();

@@ -201,7 +201,7 @@ TEST_F(DockerTaskTest, LimitsAreTheOwnersWhereTheKernelAgrees) {
   EXPECT_EQ(limits->memory_max_bytes, 100'000'001);
   EXPECT_EQ(limits->cpu_max_cores, 0.5);
   EXPECT_EQ(limits->cpu_weight, 39);
-  // another program set this limit without the engine
+  // Another program sets this limit without the engine.
   Change([&] { kernel_->limits.memory_max_bytes = 5e6; });
   EXPECT_EQ((*task)->ReadLimits()->memory_max_bytes, 5e6);
 }

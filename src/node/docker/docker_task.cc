@@ -111,7 +111,7 @@ absl::StatusOr<TaskLimits> DockerTask::ReadLimits() {
 }
 
 absl::Status DockerTask::CheckShrink(double bytes) {
-  // on v1 the kernel rejects the limit and kills no process
+  // On v1 the kernel rejects a limit below the usage and kills no process.
   if (version_ == CgroupVersion::kV1) return absl::OkStatus();
   TaskReading reading;
   if (absl::Status status = cgroup_->Read(ReadDepth::kUsage, reading); !status.ok()) return status;

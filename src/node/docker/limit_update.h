@@ -15,7 +15,7 @@ namespace taut::node {
 
 // The kernel's value for no memory limit. In an update the engine accepts neither 0 nor -1 for "no limit".
 inline constexpr int64_t kNoMemoryLimit = 0x7FFFFFFFFFFFF000;
-// Amounts of at least this size exceed the memory of any machine and mean no limit too.
+// Amounts of at least this size exceed the memory of any machine, and also mean no limit.
 inline constexpr int64_t kLeastNoMemoryLimit = int64_t{1} << 60;
 
 // The engine's minimum of a memory limit.

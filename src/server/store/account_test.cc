@@ -29,7 +29,7 @@ AccountAmounts RandomAmounts(Rng& rng) {
   return a;
 }
 
-// Returns entries for jobs of several chunks; some jobs have entries only at times.
+// Returns entries for jobs of several chunks; some jobs have no entries in some of the lists.
 std::vector<AccountEntry> RandomEntries(Rng& rng) {
   std::vector<AccountEntry> entries;
   for (const uint32_t job : {0U, 1U, 5U, 1023U, 1024U, 4000U, 70'000'000U}) {

@@ -45,10 +45,11 @@ class SqliteStore final : public Store, public History {
   absl::Status Commit(const PassRecord& pass) override;
   // Skips damaged checkpoints. The caller rebuilds the jobs of these checkpoints from their windows.
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override;
-  // Memory of ReadWindows: one window, or about 256 MiB for day blocks. `yield` must not use the store.
+  // `yield` must not use the store.
   absl::Status ReadForgotten(int64_t from_s,
                              absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override;
   absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) override;
+  // Keeps one window in memory, or about 256 MiB for day blocks. `yield` must not use the store.
   absl::Status ReadWindows(WindowId after,
                            absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override;
   // Takes about 50 ms per call.

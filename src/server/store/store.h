@@ -20,7 +20,7 @@ namespace taut::server {
 
 // State of some jobs at the end of a window. Opaque to the store.
 struct Checkpoint {
-  // number of the group of jobs; a later checkpoint replaces the chunk's earlier checkpoint
+  // Number of the group of jobs. A later checkpoint replaces the chunk's earlier checkpoint.
   uint32_t chunk = 0;
   WindowId through;   // last window that the state includes
   std::string bytes;  // "": the chunk has no jobs any more, and the store deletes its checkpoint
