@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kBatchGraceSeconds = 60, kServingGraceSeconds = 300;
 
-// Returns the ordered share of OOM-days for a declared tolerance; nullopt if the fleet's ordered share applies.
+// Returns the target share of OOM-days for a declared tolerance; nullopt if the fleet's target applies.
 std::optional<double> OrderOf(OomTolerance tolerance) {
   switch (tolerance) {
     case OomTolerance::kMinimal:

@@ -55,8 +55,8 @@ struct JobPolicy {
   // Range that people other than the owner allow, such as a LimitRange. It overrides the bounds.
   PerResource<AllowedRange> allowed_by;
   PerResource<Allocation> allocation_by;
-  std::optional<double> risk;  // ordered share of OOM-days; absent: the fleet's ordered share applies
-  // Ordered share of throttled CPU work; absent: the fleet's ordered share applies.
+  std::optional<double> risk;  // target share of OOM-days; absent: the fleet's target applies
+  // Target share of throttled CPU work; absent: the fleet's target applies.
   std::optional<double> throttled;
   double min_change = 0.05;        // least change, as a share of the limit in force; smaller changes wait
   double change_period_s = kHour;  // minimum time between two changes of a resource's limit
@@ -81,7 +81,7 @@ struct JobPolicy {
   PolicyPair recommenders() const {
     return {cpu_recommender.value_or(recommender), memory_recommender.value_or(recommender)};
   }
-  // Returns the class that determines the ordered risk: the JobClass for a resource that throttles, the
+  // Returns the class that determines the risk target: the JobClass for a resource that throttles, the
   // OomTolerance for a resource that kills.
   uint8_t order_class(Resource r) const {
     return ThrottlesAtLimit(r) ? static_cast<uint8_t>(job_class) : static_cast<uint8_t>(oom_tolerance);
