@@ -322,7 +322,7 @@ class PoolPredictor final : public PoolForecaster {
           fmt::format("state of the pool of version {}, this one reads {}", version, kPoolState));
     if (block != block_windows_ || horizon != horizon_blocks_)
       return absl::FailedPreconditionError("state of a pool of other settings");
-    // With another ordered share the errors stay valid, but the share in use restarts from its initial value.
+    // With another target share the errors stay valid, but the share in use restarts from its initial value.
     if (over == settings_.over && !order_.Restore(used))
       return absl::DataLossError("the pool has a share in use that is out of bounds");
     return absl::OkStatus();

@@ -114,7 +114,7 @@ TEST(Pool, UsesTheLimitsUntilForecastsWereCompared) {
   EXPECT_NE(cell.Sentence(0).find("ordered are 3 %"), std::string::npos) << cell.Sentence(0);
 }
 
-// The share of days whose peak exceeds the earlier forecast equals the ordered share, up to a third.
+// The share of days whose peak exceeds the earlier forecast equals the target share, up to a third.
 TEST(Pool, DeliversTheOrderedShare) {
   for (const double over : {0.03, 0.1}) {
     PoolSettings settings;
@@ -187,7 +187,7 @@ TEST(Pool, DamagedStateIsAnError) {
   }
 }
 
-// With another ordered share the pool keeps its history, and the share in use restarts from its initial value.
+// With another target share the pool keeps its history, and the share in use restarts from its initial value.
 TEST(Pool, AnotherOrderedShareKeepsTheHistory) {
   Cell cell({}, 4, 5);
   cell.Days(18);

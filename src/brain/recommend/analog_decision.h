@@ -1,4 +1,4 @@
-// Arithmetic of one analog decision: computes a limit from a forecast and a price, and a price from an ordered
+// Arithmetic of one analog decision: computes a limit from a forecast and a price, and a price from a target
 // share of OOM-days.
 #pragma once
 
@@ -38,7 +38,7 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
 
 // Factor of the week's peak up to which a forecast can distinguish small chances.
 inline constexpr double kOwnRoom = 1.5;
-// Returns the limit for a job with its own ordered share: the least allowed limit with an overrun chance of at
+// Returns the limit for a job with its own target share: the least allowed limit with an overrun chance of at
 // most `share`. If the owner's limit is known, the result is at most the higher of the owner's limit and
 // kOwnRoom times the week's peak.
 AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double share,

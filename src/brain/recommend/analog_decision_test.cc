@@ -1,4 +1,4 @@
-// The analog grid, the choice of a limit and the price of an ordered share.
+// The analog grid, the choice of a limit and the price of a target share.
 #include "brain/recommend/analog_decision.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ AnalogCdf RandomCdf(Rng& rng, double spread) {
   return cdf;
 }
 
-// The forecast has 2 % of its outcomes above the whole grid. An ordered share that no limit meets must not raise
+// The forecast has 2 % of its outcomes above the whole grid. A target share that no limit meets must not raise
 // the limit above the owner's limit or 1.5 times the job's peak.
 TEST(ChooseForOrder, IsNotAboveTheOwnersLimitAndTheJobsOwnPeaks) {
   AnalogCdf cdf;
@@ -229,7 +229,7 @@ RC_GTEST_PROP(SolvePrice, HitsTheOrderedShare, ()) {
     AnalogSettings settings;
     settings.max_overrun_chance = 0.5;
     const double price = SolvePrice(cdfs, jobs, Resource::kMemory, share, settings);
-    RC_ASSERT(price <= last);  // a higher ordered share has a lower price
+    RC_ASSERT(price <= last);  // a higher target share has a lower price
     last = price;
     double chance = 0;
     for (size_t i = 0; i < jobs.size(); ++i) {
@@ -432,7 +432,7 @@ TEST(SolvePrice, ItsEndsAreSharesOfTheMeanLimit) {
   EXPECT_NEAR(solved(Steps({{1, 0.6}})) / (1e4 * 16 * kMiB), 1, 1e-6) << "of idle jobs the level stands in";
 }
 
-// A price that yields exactly the ordered share is returned: the ordered share and the share of days above the
+// A price that yields exactly the target share is returned: the target share and the share of days above the
 // limit are both a quarter.
 TEST(SolvePrice, DeliversAnOrderThatIsMetExactly) {
   AnalogSettings settings;
@@ -441,7 +441,7 @@ TEST(SolvePrice, DeliversAnOrderThatIsMetExactly) {
   const std::vector<AnalogCase> jobs = {OfPeak()};
   const double price = SolvePrice(cdfs, jobs, Resource::kMemory, 0.25, settings);
   EXPECT_EQ(ChooseLimit(cdfs[0], jobs[0], Resource::kMemory, price, settings).overrun_chance, 0.25);
-  // At the price `turn`, a quarter of the price equals the cost of the higher limit. A lower ordered share
+  // At the price `turn`, a quarter of the price equals the cost of the higher limit. A lower target share
   // requires a higher price.
   const double turn = (OnGrid(2) - kPeak) / 0.25;
   EXPECT_NEAR(SolvePrice(cdfs, jobs, Resource::kMemory, 0.2, settings) / turn, 1, 1e-6);

@@ -91,7 +91,7 @@ AnalogFleet AnalogFleet::ForecasterFor(double share) const {
 }
 
 // Sets tomorrow's price: the price at which the mean chance of an OOM-day, over the jobs in their current state,
-// is the ordered share, corrected by the outcome of past promises.
+// is the target share, corrected by the outcome of past promises.
 void AnalogFleet::MovePrice(const FleetRows& rows) {
   const double fixed = settings_.price(resource_);
   if (fixed > 0) {

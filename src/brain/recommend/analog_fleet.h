@@ -1,5 +1,5 @@
 // The part of analogs (brain/recommend/analogs.h) that is learnt from all jobs of a fleet: the forest that
-// forecasts a job's next peak, and the price of an OOM-day at which the ordered share is met.
+// forecasts a job's next peak, and the price of an OOM-day at which the target share is met.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace taut::brain {
 
-// Constants that calibrate an ordered share, for a fleet and for a job (docs/algorithms/vertical.md).
+// Constants that calibrate a target share, for a fleet and for a job (docs/algorithms/vertical.md).
 // kJudgeDecay is the decay per day of the counts of promised and observed OOM-days. kDebtDecay is the decay per
-// day of the accumulated deviation from the ordered share, which is compensated over kDebtDays.
+// day of the accumulated deviation from the target share, which is compensated over kDebtDays.
 inline constexpr double kJudgeDecay = 0.95;
 inline constexpr double kDebtDecay = 0.98, kDebtDays = 14;
 
@@ -49,9 +49,9 @@ class AnalogFleet {
   // Returns the forecast for a job. REQUIRES: ready().
   AnalogCdf Forecast(const AnalogCase& job) const;
 
-  // Returns a fleet with equal forecasts and the price for an ordered share of `share`, as of last midnight. The
+  // Returns a fleet with equal forecasts and the price for a target share of `share`, as of last midnight. The
   // returned fleet has no history and cannot learn. Costs a copy of the forest and, if `share` is not the
-  // ordered share, SolvePrice.
+  // target share, SolvePrice.
   AnalogFleet ForecasterFor(double share) const;
 
   // Appends the state: about 120 bytes per row of history and 4 bytes per row and tree, before compression, or
@@ -81,7 +81,7 @@ class AnalogFleet {
   double mean_limit_ = 0;
   int times_priced_ = 0;
   std::vector<AnalogCase> priced_jobs_;  // the jobs for which the price was last solved
-  // Decayed sums of promised and observed OOM-days, and the accumulated deviation from the ordered share.
+  // Decayed sums of promised and observed OOM-days, and the accumulated deviation from the target share.
   double promised_ = 0, realised_ = 0, debt_ = 0;
   // Decayed sums of warnings, and of warnings that were followed by an overrun.
   double warnings_ = 0, warnings_true_ = 0;

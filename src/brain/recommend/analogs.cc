@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kJobPrior = 1;  // OOM-days added to both counts of a job with its own ordered share
+constexpr double kJobPrior = 1;  // OOM-days added to both counts of a job with its own target share
 // Decay per day of the job's own warnings, and the weight of the fleet's hazard relative to these warnings.
 constexpr float kWarningDecay = 0.95F;
 constexpr double kWarningPrior = 2;
@@ -91,7 +91,7 @@ void AnalogsRecommender::DecideFor(int32_t day) {
   decided_day_ = day;
 }
 
-// Returns the target chance for this job's own ordered share. The outcome of past promises corrects the share,
+// Returns the target chance for this job's own target share. The outcome of past promises corrects the share,
 // like the fleet's price.
 double AnalogsRecommender::OwnShare() const {
   const double share = *job_.order;
@@ -107,7 +107,7 @@ void AnalogsRecommender::EndJobDay() {
   ended_ = EndedDay();
   ended_.day = day;
   ended_.overrun = overrun_today_;
-  // A job's first day under the owner's limit counts, too, because people order a share of all job-days.
+  // A job's first day under the owner's limit counts, too, because the target is a share of all job-days.
   if (decided_day_ == job_day_ || (!decided_ && fallback_ == nullptr)) {
     if (decided_) {
       ended_.promised = promised_today_ >= 0 ? promised_today_ : static_cast<float>(choice_.overrun_chance);

@@ -1,8 +1,8 @@
 // Analogs: a recommender that uses the fleet's history as its model. The job-days of the fleet that most
 // resemble the job predict by how much the next day's peak may exceed the week's peak. The job's own days have a
 // higher weight. The limit minimises tasks x bytes + price of an OOM-day x P(peak > limit), in absolute bytes: a
-// generous limit is cheap for a small job and expensive for a big job or for many tasks. People order a share of
-// OOM-days, which determines the price.
+// generous limit is cheap for a small job and expensive for a big job or for many tasks. People set a target
+// share of OOM-days, which determines the price.
 //
 // Each job has one decision per day, at a time of its own, and reactive raises between decisions. Until the fleet
 // has enough history, a fallback recommends. docs/algorithms/vertical.md has all formulas and defaults.
@@ -25,7 +25,7 @@ namespace taut::brain {
 struct AnalogJob {
   // Windows after midnight, 0 to 287, at which the job's day begins and the daily decision is due.
   int32_t day_start = 0;
-  // Share of OOM-days ordered for this job alone; absent: the fleet's ordered share applies.
+  // Target share of OOM-days for this job alone; absent: the fleet's target share applies.
   std::optional<double> order;
   double price_factor = 1;  // cost of an overrun, as a factor of the fleet's price
 };
@@ -115,7 +115,7 @@ class AnalogsRecommender final : public Recommender {
   int32_t warned_window_ = INT32_MIN;  // first window of the day with usage close to the limit
   bool warning_came_true_ = false;
   // Decayed counts of this job: warnings, promised and observed OOM-days, and the accumulated deviation from its
-  // own ordered share.
+  // own target share.
   float warnings_ = 0, warnings_true_ = 0;
   float promised_ = 0, realised_ = 0, debt_ = 0;
 };

@@ -177,7 +177,7 @@ TEST(AnalogsExplain, ALimitThatWasKept) {
   EXPECT_EQ(Explained(r).why, "usage was above the limit; raised until the next daily decision");
 }
 
-// If an ordered share requires a high limit, the limit is bounded by 1.5 times the week's peak or by the owner's
+// If a target share requires a high limit, the limit is bounded by 1.5 times the week's peak or by the owner's
 // limit.
 TEST(AnalogsExplain, AnOwnOrderAndItsBound) {
   AnalogSettings settings = AnalogsAtPrice(kDear);

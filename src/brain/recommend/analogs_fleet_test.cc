@@ -33,7 +33,7 @@ TEST(AnalogFleetState, AForecasterForecastsAsItsFleetDoes) {
   EXPECT_FALSE(AnalogFleet(Resource::kMemory, AnalogSettings()).ForecasterFor(0.2).ready());
 }
 
-// A restart does not change the price of another ordered share, because stored priced jobs keep their price
+// A restart does not change the price of another target share, because stored priced jobs keep their price
 // factors. States of older versions have no factors.
 TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
   AnalogSettings settings;

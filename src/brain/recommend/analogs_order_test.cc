@@ -1,4 +1,4 @@
-// Tests of jobs with their own ordered share and their own hour of decision, and of explanations of the final
+// Tests of jobs with their own target share and their own hour of decision, and of explanations of the final
 // limit.
 #include <algorithm>
 #include <cmath>
@@ -87,7 +87,7 @@ class OrderedFleet {
 AnalogSettings OrderOf(double share) {
   AnalogSettings s;
   s.memory_oom_days = share;
-  s.max_rows = 3000;  // the forest need not be large here
+  s.max_rows = 3000;  // a small forest suffices
   s.retrain_days = 10;
   s.solver_jobs = 200;
   return s;

@@ -367,7 +367,7 @@ TEST(AnalogFleetDay, ThePriceIsThatOfTheFormulas) {
       row.lesson = FleetLesson{.features = {}, .outcome = Spread(7 * i + day)};
       row.tomorrow.week_peak = (100 + i * i) * kMiB;
       row.own_order = i % 6 == 0;
-      // On the first days too many jobs exceed their limits, on later days fewer jobs than ordered.
+      // On the first days too many jobs exceed their limits, on later days fewer jobs than the target.
       if (!row.own_order)
         row.verdict = FleetVerdict{.promised = 0.125F, .overrun = i % 4 == 1 && (day < 9 || i < 20)};
       if (row.verdict.has_value()) promised += 0.125;
@@ -389,7 +389,7 @@ TEST(AnalogFleetDay, ThePriceIsThatOfTheFormulas) {
   EXPECT_EQ(fleet.ForecasterFor(0.1).price(), fleet.price()) << "the order that is in force";
 }
 
-// The target of a job with its own ordered share compensates broken promises.
+// The target of a job with its own target share compensates broken promises.
 TEST(AnalogsReact, AnOwnOrderAimsAtWhatWasNotKept) {
   AnalogSettings settings;
   settings.keep = 0;

@@ -1,4 +1,4 @@
-// Tests analogs end to end: fleets with known outcomes receive the ordered share.
+// Tests analogs end to end: fleets with known outcomes receive the target share.
 #include "brain/recommend/analogs.h"
 
 #include <cmath>
@@ -308,7 +308,7 @@ TEST(AnalogFleet, ThePriceIsCorrectedForHowPromisesWereKept) {
   const double kept = PriceAfter(0.03, 3);
   EXPECT_GT(PriceAfter(0.01, 3), 1.2 * kept) << "three times what was promised: dearer";
   EXPECT_LT(PriceAfter(0.09, 3), kept / 1.2) << "a third of it: cheaper";
-  // A promise that was kept but is below the ordered share leaves a deviation, which the price compensates.
+  // A promise that was kept but is below the target share leaves a deviation, which the price compensates.
   EXPECT_GT(PriceAfter(0.05, 5), 1.02 * kept);
   EXPECT_LT(PriceAfter(0.01, 1), kept / 1.02);
 }

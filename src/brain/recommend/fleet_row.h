@@ -60,7 +60,7 @@ struct FleetRow {
   // Set if usage came close to the limit on this day: true if usage exceeded the limit within the following hours.
   std::optional<bool> warning_came_true;
   AnalogCase tomorrow;     // the job at its latest decision or at the next midnight
-  bool own_order = false;  // true: the job has its own ordered share, and does not change the fleet's price
+  bool own_order = false;  // true: the job has its own target share, and does not change the fleet's price
   std::optional<FleetWork> work;
 };
 using FleetRows = std::vector<FleetRow>;

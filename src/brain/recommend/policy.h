@@ -36,7 +36,7 @@ struct WhatIfKnob {
   std::string_view name, help;
   Unit unit = Unit::kNumber;
   double least = 0, most = 0;             // inclusive bounds of accepted values
-  double low = 0, high = 0, initial = 0;  // ends and start of the slider
+  double low = 0, high = 0, initial = 0;  // lower end, upper end and start of the slider
   bool logarithmic = true;
   void (*set)(double value, VerticalSettings& settings) = nullptr;
 };

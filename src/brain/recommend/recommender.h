@@ -48,8 +48,8 @@ class Recommender {
   // `next` after ObserveOom, TakeExternal or Load.
   virtual std::optional<double> Recommend(WindowId next) = 0;
   // Returns a provisional limit for window `next` while there is too little history for Recommend. Returns
-  // nullopt if the recommender requires no history or nothing was measured; the default implementation always
-  // does.
+  // nullopt if the recommender requires no history or nothing was measured. The default implementation returns
+  // nullopt.
   virtual std::optional<ProvisionalLimit> Provisional(WindowId next) const;
   // Begins a day. Call before the day's windows, after the fleet models have learnt from the day before. The
   // default implementation does nothing.

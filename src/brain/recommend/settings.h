@@ -134,21 +134,21 @@ struct CraneSettings {
 
 // The analog forecast over the fleet's history (docs/algorithms/vertical.md, "Analogs").
 struct AnalogSettings {
-  // The ordered share of OOM-days, in (0, 1); it determines the price of an OOM-day.
+  // The target share of OOM-days, in (0, 1); it determines the price of an OOM-day.
   double memory_oom_days = 0.03;
   double cpu_oom_days = 0.03;
-  // A fixed price, in byte-days and core-days per OOM-day; 0: the ordered share determines the price.
+  // A fixed price, in byte-days and core-days per OOM-day; 0: the target share determines the price.
   double memory_price_bytes = 0;
   double cpu_price_cores = 0;
   double keep = 0.13;  // yesterday's limit stays if it costs at most this share more than the best limit
-  // The highest chance of an OOM-day that a limit may have. 0: kChanceOfOrder times the ordered share, at
+  // The highest chance of an OOM-day that a limit may have. 0: kChanceOfOrder times the target share, at
   // least kLeastMostChance and at most a half; a half if the price is fixed.
   double max_overrun_chance = 0;
   static constexpr double kChanceOfOrder = 3, kLeastMostChance = 0.1;
-  // The share of OOM-days (throttled days) ordered for each job alone, whatever the price; absent: the fleet's
-  // ordered share is distributed over the jobs at the lowest cost.
+  // The target share of OOM-days (throttled days) for each job alone, whatever the price; absent: the fleet's
+  // target share is distributed over the jobs at the lowest cost.
   std::optional<double> job_order;
-  // Share of OOM-days ordered for each job's memory alone, if job_order is absent; it follows from a declared OOM
+  // Target share of OOM-days for each job's memory alone, if job_order is absent; it follows from a declared OOM
   // tolerance.
   std::optional<double> memory_job_order;
   double own_half_life_days = 10;  // half-life of the weight of a job's own days
@@ -180,15 +180,15 @@ struct AnalogSettings {
 
 // A schedule of limits at a price (docs/algorithms/vertical.md, "Work function").
 struct WorkFunctionSettings {
-  // The ordered share of work above the limits (CPU: throttled work; memory: byte-seconds).
+  // The target share of work above the limits (CPU: throttled work; memory: byte-seconds).
   double cpu_throttled = 0.001;
   double memory_above = 0.0001;
-  // Fixed price, in windows of a core per core-window above the limit; 0: the ordered share determines the price.
+  // Fixed price, in windows of a core per core-window above the limit; 0: the target share determines the price.
   double price = 0;
-  double job_cap = 5;       // a job above this multiple of the ordered share has a price of its own; 0: off
+  double job_cap = 5;       // a job above this multiple of the target share has a price of its own; 0: off
   double change_scale = 1;  // factor of the charge for a change of the limit
   double min_history_s = kDay;
-  // The ordered share of throttled work for each job's CPU; absent: the fleet's ordered share is distributed over
+  // The target share of throttled work for each job's CPU; absent: the fleet's target share is distributed over
   // the jobs.
   std::optional<double> job_order;
 

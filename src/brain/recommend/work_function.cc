@@ -11,13 +11,13 @@
 namespace taut::brain {
 namespace {
 
-// Control of the price (docs/algorithms/vertical.md): the initial price for an ordered share, the speed of
+// Control of the price (docs/algorithms/vertical.md): the initial price for a target share, the speed of
 // changes, and the decay of past work.
-constexpr double kStartPrice = 1430;  // price at an ordered share of kStartShare
+constexpr double kStartPrice = 1430;  // price at a target share of kStartShare
 constexpr double kStartShare = 0.001;
 constexpr double kStartSlope = -1.77;
 constexpr double kDialStep = 0.03;
-constexpr double kDialMost = 1.5;  // bound on the logarithm of (observed share / ordered share)
+constexpr double kDialMost = 1.5;  // bound on the logarithm of (observed share / target share)
 constexpr double kLeastPrice = 10, kMostPrice = 20'000;
 const double kFleetDecay = std::exp2(-1.0 / 7);  // decay per day, with a half-life of 7 days
 constexpr double kFleetPriorDays = 7;
@@ -33,8 +33,8 @@ constexpr double kRaisePrice = 20;
 // Share of the charge for a change: while the limit has cost less, overruns are ignored.
 constexpr double kTriflingCost = 0.1;
 constexpr double kMostJobPrice = 64;  // highest price of a job, as a multiple of the fleet's price
-// Price of a job with its own ordered share. kOwnSlope is the sensitivity to the work above the limits, kOwnMost
-// the greatest logarithm of the correction. kOwnPriorWindows is the history for which the ordered share is
+// Price of a job with its own target share. kOwnSlope is the sensitivity to the work above the limits, kOwnMost
+// the greatest logarithm of the correction. kOwnPriorWindows is the history for which the target share is
 // assumed.
 constexpr double kOwnSlope = 3, kOwnMost = 2;
 constexpr double kOwnPriorWindows = 3 * kWindowsPerDay;
@@ -105,7 +105,7 @@ WorkFunctionFleet::WorkFunctionFleet(Resource resource, const WorkFunctionSettin
   SetPrice(kStartPrice, kStartShare);
 }
 
-// Sets the price for the current ordered share by scaling `price`, the price for an ordered share of `share`.
+// Sets the price for the current target share by scaling `price`, the price for a target share of `share`.
 void WorkFunctionFleet::SetPrice(double price, double share) {
   const double scaled = price * std::pow(settings_.order(resource_) / share, kStartSlope);
   price_ = settings_.price > 0 ? settings_.price : std::clamp(scaled, kLeastPrice, kMostPrice);
@@ -215,8 +215,8 @@ double WorkFunctionRecommender::OwnPrice() const {
   return std::clamp(price, kLeastOwnPrice, kMostJobPrice * kMostPrice);
 }
 
-// A job with far more work above its limits than ordered pays a higher price. A job with its own ordered share has
-// its own price.
+// A job with far more work above its limits than the target pays a higher price. A job with its own target share
+// has its own price.
 WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
   const WorkFunctionSettings& s = fleet_->settings();
   Prices p{price_factor_ * fleet_->price(),

@@ -1,11 +1,11 @@
-// The work function: limits as a schedule at a price. Reserved capacity, usage above the limit and changes of the
-// limit have a cost. For every level, the work function is the cost of the best schedule in hindsight that ends at
-// this level (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task system"). The limit
-// moves when its level has cost one charge for a change more than another level. Usage above the limit raises
-// the limit at once, to a height that the job's past usage above the limit determines. The fleet has one price:
-// people order a share of work above the limits (CPU: throttled work), which determines the price. If a job has
-// far more work above its limits than ordered, bursts that recur in one hour of each day or week raise the limit
-// for this hour alone (hour_levels.h).
+// The work function: limits as a schedule at a price. Reserved capacity, usage above the limit and changes of
+// the limit have a cost. For every level, the work function is the cost of the best schedule in hindsight that
+// ends at this level (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task system"). The
+// limit moves when its level has cost one charge for a change more than another level. Usage above the limit
+// raises the limit at once, to a height that the job's past usage above the limit determines. The fleet has one
+// price: people set a target share of work above the limits (CPU: throttled work), which determines the price.
+// If a job has far more work above its limits than the target, bursts that recur in one hour of each day or week
+// raise the limit for this hour alone (hour_levels.h).
 //
 // A step takes O(levels + tasks), about 0.4 us, and a job requires some 800 bytes. At midnight only the price
 // changes.
@@ -39,10 +39,10 @@ class WorkFunctionFleet {
 
   // Returns the price of one window of one core (byte) above the limit, in windows of one reserved core (byte).
   double price() const { return price_; }
-  // Returns the initial price for an ordered share of `share`, derived from the fleet's price.
+  // Returns the initial price for a target share of `share`, derived from the fleet's price.
   double PriceFor(double share) const;
   // Returns the decayed share of the jobs' work above their limits, with a half-life of 7 days. Only jobs with
-  // at least 14 days of history and no own ordered share count; nullopt before the first such job.
+  // at least 14 days of history and no own target share count; nullopt before the first such job.
   std::optional<double> share_over() const { return used_ > 0 ? std::optional(over_ / used_) : std::nullopt; }
   // Return the charge for a change: change_windows in windows of a mean job's limit, change_charge in
   // core-windows or byte-windows. `job_size` replaces the mean job's limit until the first day has ended.
@@ -55,7 +55,7 @@ class WorkFunctionFleet {
   int look_ahead_hours() const;
   Resource resource() const { return resource_; }
   const WorkFunctionSettings& settings() const { return settings_; }
-  // Returns a fleet with equal history and another ordered share or price.
+  // Returns a fleet with equal history and another target share or price.
   WorkFunctionFleet With(const WorkFunctionSettings& settings) const;
 
   void Save(ByteWriter& out) const;
@@ -80,8 +80,8 @@ class WorkFunctionRecommender final : public Recommender {
   static constexpr int kHoursOfVersion2 = 48;  // hours in checkpoints older than hour_levels.h
 
   // `fleet` must outlive the object. `price_factor` multiplies the fleet's price for this job. `order` is the
-  // ordered share of this job's work above its limits; it replaces the fleet's price and `price_factor` by a
-  // price for this job alone. If `order` is absent, the fleet's ordered share applies to all jobs together.
+  // target share of this job's work above its limits; it replaces the fleet's price and `price_factor` by a
+  // price for this job alone. If `order` is absent, the fleet's target share applies to all jobs together.
   WorkFunctionRecommender(const WorkFunctionFleet& fleet, OomSettings oom, double price_factor = 1,
                           std::optional<double> order = std::nullopt);
   // Returns the factor of a job's latency sensitivity: 1/4 for batch, 1/2 for tolerant serving, 1 for

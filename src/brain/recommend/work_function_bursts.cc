@@ -20,7 +20,7 @@ double WorkFunctionRecommender::MostShare() const {
   return s.job_cap * (order_.has_value() ? *order_ : s.order(fleet_->resource()) / price_factor_);
 }
 
-// Returns true if the job has far more work above its limits than ordered. Also counts the work that an hour's
+// Returns true if the job has far more work above its limits than the target. Also counts the work that an hour's
 // raise kept below the limit, because otherwise a successful raise would end itself. Returns false for memory,
 // where a limit that falls each day would cause kills.
 bool WorkFunctionRecommender::IsFarOver() const {

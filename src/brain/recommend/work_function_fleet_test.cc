@@ -8,8 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// Jobs with more work above their limits than ordered raise the price, other jobs lower it; a wrong initial price
-// is corrected.
+// Jobs with more work above their limits than the target raise the price, other jobs lower it; a wrong initial
+// price is corrected.
 TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.002;
@@ -36,7 +36,7 @@ TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
   }
 }
 
-// Another ordered share starts from the learnt price.
+// Another target share starts from the learnt price.
 TEST(WorkFunctionFleet, AnotherOrderMovesThePriceThatWasLearnt) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.001;
@@ -110,7 +110,7 @@ TEST(WorkFunctionFleet, GoesOnFromACheckpointAndFromACopy) {
 }
 
 TEST(WorkFunctionFleet, RefusesImpossibleSums) {
-  // Order, price, mean size, work above the limits, all work.
+  // Target share, price, mean size, work above the limits, all work.
   const std::vector<double> possible = {0.001, 500, 4, 5, 1000};
   const auto loads = [](const std::vector<double>& values) {
     std::string bytes;

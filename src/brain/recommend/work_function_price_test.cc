@@ -385,7 +385,7 @@ TEST(WorkFunctionPrice, AJobFarAboveTheOrderPaysThePriceOfTheSquare) {
   }
 }
 
-// For a job with its own ordered share, the charge for a change depends on the job's own limit and price, down to
+// For a job with its own target share, the charge for a change depends on the job's own limit and price, down to
 // the lowest limit.
 TEST(WorkFunctionPrice, AnOwnOrdersChangesCostByItsOwnSize) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());

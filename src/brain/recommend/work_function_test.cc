@@ -364,7 +364,7 @@ TEST(WorkFunction, GoesOnFromACheckpoint) {
   RefusesParts(bytes, 7, fleet);
 }
 
-// Each job with its own ordered share of work above the limits receives this share from day 20 on, whatever the
+// Each job with its own target share of work above the limits receives this share from day 20 on, whatever the
 // price factor. The other jobs together receive the fleet's share.
 TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
   WorkFunctionSettings settings;
@@ -407,7 +407,7 @@ TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
     }
     fleet.CloseDay(rows);
   }
-  // sum and number of the shares by ordered share; 0: jobs with the fleet's share
+  // sum and number of the shares by target share; 0: jobs with the fleet's share
   std::map<double, std::pair<double, int>> means;
   for (const One& j : jobs) {
     auto& [sum, count] = means[j.order.value_or(0)];

@@ -13,7 +13,7 @@
 
 namespace taut::brain {
 
-// Selects the count with the least tasks + price * P(overloaded) at each step. The price adapts to the ordered
+// Selects the count with the least tasks + price * P(overloaded) at each step. The price adapts to the target
 // share: an overloaded step raises the price, any other step lowers it. Not thread-safe.
 class ForecastPolicy final : public ReplicaPolicy {
  public:

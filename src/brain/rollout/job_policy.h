@@ -108,7 +108,7 @@ bool GoesToZeroForGood(const JobPolicy& policy);
 // Returns true if both policies create the same recommender for this resource. The recommender of one policy can
 // then load the learnt state of the other recommender.
 bool SameRecommender(const JobPolicy& a, const JobPolicy& b, Resource r);
-// Returns InvalidArgument if `key` ("risk", "throttled") orders a risk that none of the job's recommenders
+// Returns InvalidArgument if `key` ("risk", "throttled") sets a risk target that none of the job's recommenders
 // supports.
 absl::Status CheckOrder(std::string_view key, const JobPolicy& policy);
 // Returns the recommenders' settings adapted to the job's policy.
