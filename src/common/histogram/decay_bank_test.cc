@@ -189,7 +189,7 @@ TEST(DecayBank, StartsWithoutBias) {
   EXPECT_EQ(later.over, shares.over);
 }
 
-// Weights grow with time: at half a halving per window, a day of windows is 2^144, more than a float holds.
+// Weights grow with time: with half a halving per window they grow by 2^144 in a day, beyond the range of float.
 TEST(DecayBank, AFastRateIsRescaledBeforeADayIsOver) {
   const std::vector<double> half_lives = {168 * kHourOfBank, 600};
   const DecayRates rates = DecayRates::FromHalfLives(half_lives);

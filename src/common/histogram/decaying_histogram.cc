@@ -15,7 +15,8 @@ constexpr double kPruneShare = 1e-6;
 // a float loses bits.
 constexpr double kMinScaled = 1e-36;
 constexpr double kMaxScaled = 1e30;
-constexpr int64_t kMaxTime = int64_t{1} << 53;  // beyond this a double does not hold every second
+// Greatest time. A double cannot represent every later second.
+constexpr int64_t kMaxTime = int64_t{1} << 53;
 
 }  // namespace
 

@@ -41,7 +41,7 @@ std::string FormatCores(double cores);
 std::string FormatAmount(Resource r, double amount);
 // Formats an amount of the target's resource, or "6 tasks".
 std::string FormatAmount(Target target, double amount);
-// Returns "2013-07-15 14:05" if the clock can be Unix's (years 2000 to 2099), else "day 3 14:05".
+// Returns "2013-07-15 14:05" if `seconds` can be a Unix time (years 2000 to 2099), else "day 3 14:05".
 std::string FormatTime(int64_t seconds);
 // Returns true if the time is in the years 2000 to 2099 as Unix time. Smaller times count from the start of a
 // trace.

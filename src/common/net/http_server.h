@@ -16,7 +16,7 @@ namespace taut {
 
 // Counters since the start of the server.
 struct ServerCounts {
-  uint64_t accepted = 0;              // connections
+  uint64_t accepted = 0;              // accepted connections
   uint64_t refused = 0;               // connections above max_connections, answered with 503 or closed
   uint64_t displaced = 0;             // idle unauthenticated connections, closed to make room for others
   uint64_t accept_failures = 0;       // accept failed: out of file descriptors or memory

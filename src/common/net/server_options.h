@@ -55,7 +55,7 @@ struct ServerOptions {
   // events, however long handlers take.
   int threads = 2;
 
-  // PEM files, the certificate with its chain. Both set: TLS.
+  // PEM files; certificate_file contains the chain. The server uses TLS if both are set.
   std::string certificate_file;
   std::string key_file;
   // CA of client certificates. If set, a client with a certificate of this CA has client_role; without tokens

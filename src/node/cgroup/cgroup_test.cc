@@ -177,7 +177,7 @@ TEST(Cgroup, WritesWhatTheKernelReads) {
   EXPECT_EQ(v1.Read("cpu/web/cpu.cfs_quota_us"), "150000\n");
   EXPECT_TRUE(one->SetLimit(LimitKind::kCpuMax, std::nullopt).ok());
   EXPECT_EQ(v1.Read("cpu/web/cpu.cfs_quota_us"), "-1\n");
-  // A plain file keeps the text without a period, so the value reads back differently.
+  // A kernel adds the period to cpu.max, but a plain file keeps the text as written. The value read back differs.
   const absl::Status odd = two->SetLimit(LimitKind::kCpuMax, 1.5);
   EXPECT_EQ(v2.Read("web/cpu.max"), "150000\n");
   EXPECT_TRUE(absl::IsFailedPrecondition(odd));

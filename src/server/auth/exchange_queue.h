@@ -17,11 +17,11 @@
 namespace taut::server {
 
 struct ExchangeLimits {
-  size_t waiting = 64;             // most waiting jobs of all addresses together
-  size_t of_address = 16;          // most jobs of one address, waiting and running
+  size_t waiting = 64;             // maximum of waiting jobs of all addresses
+  size_t of_address = 16;          // maximum of waiting and running jobs of one address
   double failures = 20;            // failures of one address above which its sign-ins are rejected
   double failures_per_s = 1 / 6.;  // failures that are forgotten per second: one in 6 s
-  size_t addresses = 4096;         // most remembered addresses
+  size_t addresses = 4096;         // maximum of remembered addresses
 };
 
 // A queue without I/O or a clock: the time is an argument, in seconds of a steady clock. Not thread-safe.

@@ -31,8 +31,9 @@ struct LoginOptions {
   std::string client_secret;  // "": a public client
   std::string redirect_url;   // address of the callback; see CheckRedirectUrl
   std::string scopes = "openid";
-  int64_t pending_s = 600;    // longest time from the start to the end of a sign-in
-  size_t max_pending = 1000;  // most sign-ins whose callback arrived within the last pending_s
+  int64_t pending_s = 600;  // longest time from the start to the end of a sign-in
+  // Maximum of sign-ins whose callback arrived within the last pending_s.
+  size_t max_pending = 1000;
   std::function<std::string(size_t bytes)> random;  // cryptographically secure bytes
 };
 

@@ -397,7 +397,7 @@ size_t LiveWindows::FoldJob(size_t at, bool partial, const SeriesMapper& mapper,
 ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   ClosedWindow closed;
   closed.window = {static_cast<int32_t>(begin_ms / kWindowMs)};
-  // Most windows are as large as the previous window.
+  // Most windows have about as many jobs and tasks as the previous window.
   closed.jobs.reserve(jobs_before_);
   closed.tasks.reserve(tasks_before_);
   const bool partial = IsPartial(begin_ms);

@@ -77,7 +77,7 @@ class LiveWindows {
   struct Options {
     // A window closes when the watermark is this far past its end.
     int64_t grace_seconds = 120;
-    // Samples further ahead of `now` than this are dropped.
+    // Samples more than max_future_seconds after `now` are dropped.
     int64_t max_future_seconds = 600;
     // True if samples define the time: `now` is then at least the newest accepted sample's time.
     bool time_is_samples = false;
@@ -212,7 +212,7 @@ class LiveWindows {
 
   std::vector<uint32_t> order_;  // mapped slots by job, task, kind, part
   uint64_t order_version_ = UINT64_MAX;
-  size_t jobs_before_ = 0, tasks_before_ = 0;  // numbers in the last closed window
+  size_t jobs_before_ = 0, tasks_before_ = 0;  // numbers of jobs and tasks in the last closed window
   WindowFold fold_;
   // Scratch of Fold: usage series of the present task, and loads and signals of its job.
   std::vector<FoldSeries> series_, loads_, signals_;

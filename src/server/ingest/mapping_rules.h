@@ -136,7 +136,7 @@ struct Mapping {
   double scale = 1;
   uint16_t signal = 0;  // index into MappingRules::signals() plus 1; 0: none
   bool whole_machine = false;
-  bool claimed = false;  // true if an agent measures the container: job and task are the agent's
+  bool claimed = false;  // true if an agent measures the container, and names its job and task
 };
 
 // Compiled rules. Immutable and thread-safe. Matching takes a few microseconds, so callers match each series

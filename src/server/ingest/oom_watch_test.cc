@@ -83,7 +83,7 @@ TEST(OomWatch, AContainerThatIsNotRestartedTellsItsEnd) {
 
 // ---- kills dated by the end of the container ----
 
-// Sends one scrape every 30 s, in each order of its series.
+// A container whose series arrive in a given order in each scrape.
 class DatedContainer {
  public:
   explicit DatedContainer(std::vector<SeriesKind> order) : order_(std::move(order)) {}

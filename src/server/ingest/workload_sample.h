@@ -18,7 +18,7 @@ namespace taut::server {
 
 // A container of a task, or a whole task.
 struct WorkloadPart {
-  Workload job;           // known()
+  Workload job;           // known() is true
   std::string task = {};  // such as "web-5d4f8c7b9d-x2x4z"
   std::string part = {};  // as MappingRule::part; "": the whole task
   std::string pod = {};   // pod of a WorkloadFact; "" if none
@@ -46,7 +46,6 @@ class WorkloadIntake {
   // Reports a value of this kind, in the unit of the kind. kReplicas and kReplicasReady belong to the job, so
   // their part has no task. Kinds of facts are not allowed. Times of one part and kind are ascending.
   virtual void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) = 0;
-  // Reports a fact.
   virtual void Take(const WorkloadFact& fact, int64_t timestamp_ms) = 0;
 };
 

@@ -8,7 +8,7 @@ namespace taut::server {
 namespace {
 
 constexpr const char* kMigrations[] = {
-    // 1
+    // Version 1
     R"(
 CREATE TABLE ends(one INTEGER PRIMARY KEY CHECK(one = 1), window INTEGER, job INTEGER,
                   decision INTEGER NOT NULL, setting INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT;
@@ -34,33 +34,33 @@ CREATE TABLE settings(id INTEGER PRIMARY KEY, time_s INTEGER NOT NULL, who TEXT 
 CREATE INDEX settings_by_job ON settings(job, key);
 CREATE TABLE fleet(window INTEGER PRIMARY KEY, point BLOB NOT NULL) STRICT;
 )",
-    // 2
+    // Version 2
     R"(
 ALTER TABLE jobs ADD COLUMN forgotten_s INTEGER;
 CREATE INDEX jobs_forgotten ON jobs(forgotten_s) WHERE forgotten_s IS NOT NULL;
 )",
-    // 3: no table changes, but usage blocks may contain the throttled share. Older programs cannot read such
-    // blocks.
+    // Version 3: no table changes, but usage blocks may contain the throttled share. Older programs cannot read
+    // such blocks.
     "SELECT 1;",
-    // 4
+    // Version 4
     R"(
 ALTER TABLE jobs ADD COLUMN past INTEGER;
 CREATE TABLE past_days(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 )",
-    // 5
+    // Version 5
     R"(
 CREATE TABLE account_windows(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 CREATE TABLE account_hours(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 CREATE TABLE account_days(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 )",
-    // 6
+    // Version 6
     R"(
 CREATE TABLE account_late(id INTEGER PRIMARY KEY, key INTEGER NOT NULL, block BLOB NOT NULL) STRICT;
 CREATE INDEX account_late_by_key ON account_late(key);
 )",
-    // 7: no table changes, but usage blocks may contain the load. Older programs cannot read such blocks.
+    // Version 7: no table changes, but usage blocks may contain the load. Older programs cannot read such blocks.
     "SELECT 1;",
-    // 8
+    // Version 8
     R"(
 CREATE TABLE tier_acts(id INTEGER PRIMARY KEY, time_s INTEGER NOT NULL, at_us INTEGER NOT NULL,
                        machine TEXT NOT NULL, job TEXT NOT NULL, task TEXT NOT NULL, tier INTEGER NOT NULL,
@@ -69,16 +69,16 @@ CREATE TABLE tier_acts(id INTEGER PRIMARY KEY, time_s INTEGER NOT NULL, at_us IN
                        pressure_some REAL, pressure_full REAL, text TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;
 CREATE INDEX tier_acts_by_time ON tier_acts(time_s);
 )",
-    // 9
+    // Version 9
     R"(
 ALTER TABLE ooms ADD COLUMN shown_s INTEGER;
 ALTER TABLE ooms ADD COLUMN since_s INTEGER;
 )",
-    // 10
+    // Version 10
     R"(
 ALTER TABLE jobs ADD COLUMN parts BLOB NOT NULL DEFAULT x'';
 )",
-    // 11
+    // Version 11
     R"(
 CREATE TABLE states(name TEXT PRIMARY KEY, bytes BLOB NOT NULL, sum INTEGER NOT NULL) STRICT;
 CREATE TABLE request_log(id INTEGER PRIMARY KEY, request INTEGER NOT NULL, time_s INTEGER NOT NULL,

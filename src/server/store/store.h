@@ -52,7 +52,7 @@ struct PassRecord {
   // Forgotten jobs that have returned, with their previous numbers; written after forgotten_jobs.
   std::span<const JobRecord> returned_jobs;
   int64_t forgotten_s = 0;  // time of forgetting
-  // Known jobs with their new labels; written after the jobs above.
+  // Known jobs with their new labels; written after new_jobs and returned_jobs.
   std::span<const JobRecord> relabelled_jobs;
   std::span<const Decision> decisions;
   std::span<const OutcomeUpdate> outcomes;
