@@ -44,7 +44,7 @@ class PercentileWalk {
     share_ = share;
     return true;
   }
-  bool found() const { return found_; }  // at least one bucket was fed
+  bool found() const { return found_; }  // true if a bucket was fed
   // REQUIRES: found().
   size_t index() const { return index_; }
   // Position of the percentile inside its bucket, 0..1 from the bottom, if the bucket's share is spread

@@ -27,7 +27,7 @@ struct ExternalSignal {
 struct ExternalReplicas {
   int running = 0;
   std::optional<int> in_force, recommended;
-  std::optional<double> load, task_capacity;  // in cores, or in the unit of the job's load series
+  std::optional<double> load, task_capacity;  // cores, or the unit of the job's load series
   bool is_of_cpu = true;
 };
 

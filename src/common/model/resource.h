@@ -42,8 +42,8 @@ enum class AmountUnit : uint8_t { kCores, kBytes };
 
 struct ResourceRow {
   Resource resource;
-  std::string_view name;         // for settings, files and APIs: "memory"
-  std::string_view title, word;  // for people, at the start of a text and within it: "Memory", "memory"
+  std::string_view name;         // name in settings, files and APIs: "memory"
+  std::string_view title, word;  // names for people, at the start of a text and within it: "Memory", "memory"
   AtLimit at_limit;
   AmountUnit unit;
 };

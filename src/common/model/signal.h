@@ -28,7 +28,7 @@ struct Signal {
   double weight = 0;                  // sum of bucket weights
   double mean = 0;                    // sum(bound * weight) / weight (Autopilot §3.2.2: a window's mean)
   double peak = 0;                    // largest TaskUsage::peak
-  std::optional<double> owner_limit;  // per task; the largest if the tasks' limits differ
+  std::optional<double> owner_limit;  // limit per task; the largest if the tasks' limits differ
   // Sum of the tasks' own limits; absent if all tasks have the same limit.
   std::optional<double> owner_limit_sum = std::nullopt;
   // The limit in this window after all floors and bounds; absent: unknown.

@@ -22,7 +22,7 @@ struct Workload {
   Source source = Source::kUnknown;
   // Names of the cell and the namespace; "" if the workload has none.
   std::string cell = {}, namespace_name = {};
-  std::string kind = {};  // in lower case: "deployment"
+  std::string kind = {};  // lower-case text: "deployment"
   std::string name = {}, container = {};
 
   bool known() const { return source != Source::kUnknown; }

@@ -17,12 +17,12 @@ namespace taut {
 // fields.
 struct Caller {
   Role role = Role::kNone;
-  std::string user;            // as in HttpRequest
+  std::string user;
   bool authenticated = false;  // true if a token, session or certificate was accepted
-  std::shared_ptr<const GroupBindings> bindings = nullptr;  // as in HttpRequest
+  std::shared_ptr<const GroupBindings> bindings = nullptr;
   std::string refusal = {};  // why a token or session was rejected; "" if none was rejected
-  std::optional<int64_t> valid_until_s = std::nullopt;  // as in HttpRequest
-  bool by_session = false;                              // as in HttpRequest
+  std::optional<int64_t> valid_until_s = std::nullopt;
+  bool by_session = false;
 };
 
 // Verifies tokens that are not in the configured lists, such as tokens signed by an OpenID Connect provider.

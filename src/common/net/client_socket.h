@@ -43,8 +43,8 @@ class ClientSocket {
                                                                const std::string& port,
                                                                std::shared_ptr<ClientTls> tls,
                                                                Deadline deadline);
-  // Connects to the Unix socket of an absolute path. Errors as Connect's; Unavailable also for a path above
-  // 107 bytes.
+  // Connects to the Unix socket of an absolute path. Returns the errors of Connect, and Unavailable also for a
+  // path above 107 bytes.
   static absl::StatusOr<std::unique_ptr<ClientSocket>> ConnectUnix(const std::string& path,
                                                                    Deadline deadline);
   ~ClientSocket();

@@ -55,7 +55,7 @@ std::optional<HttpTarget> ParseTarget(std::string_view target);
 
 struct HttpRequest {
   std::string method;  // "GET", "POST", ...; HEAD appears as "GET", and the server omits the body
-  std::string path;    // as in HttpTarget
+  std::string path;    // HttpTarget::path
   std::vector<std::string> segments;
   std::vector<QueryParameter> query;
   std::vector<HttpHeader> headers;

@@ -52,9 +52,9 @@ class LineCutter {
 
 struct BaseUrl {
   bool is_https = false;
-  std::string socket_path;  // of a Unix socket; "" for TCP
-  std::string host;         // for the resolver: without brackets
-  std::string authority;    // for the Host header
+  std::string socket_path;  // path of a Unix socket; "" for TCP
+  std::string host;         // host for the resolver, without brackets
+  std::string authority;    // text of the Host header
   std::string port;
   std::string prefix;  // prefix of paths; "" or "/x"
 };

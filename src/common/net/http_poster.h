@@ -23,7 +23,7 @@ class HttpPoster {
 
 struct HttpPosterOptions {
   std::string url = {};      // http or https, with path and query, without user and password
-  std::string ca_file = {};  // for https, where certificates are always verified; "": the system's CAs
+  std::string ca_file = {};  // CA for https, where certificates are always verified; "": the system's CAs
   std::chrono::milliseconds timeout = std::chrono::seconds(10);  // time limit of a whole request
   size_t max_response_bytes = size_t{64} << 10;
 };

@@ -12,7 +12,7 @@ namespace taut {
 enum class KeepAlive : uint8_t {
   kNo,
   kYes,
-  kYesAloud,  // for HTTP/1.0, which needs the header
+  kYesAloud,  // kept open and announced in a header, which HTTP/1.0 requires
 };
 
 // Returns false for 1xx, 204, 304 and event streams: these are sent without a Content-Length.

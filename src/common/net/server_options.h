@@ -91,7 +91,7 @@ struct ServerOptions {
   // connections without authentication are closed first, beginning with the address that has the most
   // connections.
   size_t max_connections = 1024;
-  size_t max_connections_per_address = 512;  // per IPv4 address or IPv6 /64
+  size_t max_connections_per_address = 512;  // limit for one IPv4 address or IPv6 /64
   size_t max_streams = 64;
   // Streams per role and name, or per address for callers without a name. Above this number: 429.
   size_t max_streams_per_caller = 16;

@@ -13,7 +13,7 @@ namespace taut {
 
 struct WebhookOptions {
   std::string url;      // http or https, with a path
-  std::string ca_file;  // for https; "": the system's CAs
+  std::string ca_file;  // CA for https; "": the system's CAs
   // Key for X-Tautline-Signature, which is "sha256=" and the HMAC-SHA256 of the body in hex. "": no
   // signature.
   std::string secret;

@@ -38,7 +38,7 @@ class PageCompressor {
 // Position and sizes of a chunk, for the footer. Sizes include the page headers.
 struct ChunkPlace {
   int64_t values = 0;                     // number of values, with nulls
-  int64_t raw_bytes = 0, file_bytes = 0;  // before and after compression
+  int64_t raw_bytes = 0, file_bytes = 0;  // sizes before and after compression
   int64_t dictionary_at = -1;             // offset in the file; -1: none
   int64_t data_at = 0;
 };
@@ -71,9 +71,9 @@ class ColumnChunk {
 
   const ParquetKind kind_;
   const bool optional_;
-  std::vector<uint32_t> present_;  // in an optional column: 1 per row with a value, else 0
+  std::vector<uint32_t> present_;  // 1 per row with a value, 0 per null; empty unless the column is optional
   std::vector<int64_t> numbers_;   // the values that are not null
-  std::vector<uint32_t> indices_;  // for texts that are not null: positions in texts_
+  std::vector<uint32_t> indices_;  // positions in texts_ of the texts that are not null
   std::deque<std::string> texts_;  // distinct texts, by index; a deque, since index_of_ refers to them
   absl::flat_hash_map<std::string_view, uint32_t> index_of_;
   size_t text_bytes_ = 0;  // total length of texts_

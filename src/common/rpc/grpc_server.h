@@ -16,8 +16,8 @@
 
 namespace taut {
 
-// Parses the addresses into `options`, whose other fields are set, and checks the result by the same rules
-// and with the same errors as an HTTP server's.
+// Parses the addresses into `options`, whose other fields are set. Checks the result by the rules of an HTTP
+// server, and returns the same errors.
 absl::Status SetListen(const std::vector<std::string>& addresses, ServerOptions& options);
 
 // Call Listen, Accept and Stop from one thread.

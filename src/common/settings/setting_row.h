@@ -44,7 +44,7 @@ struct SettingRow {
   std::string_view key;  // "server.limits.body"
   std::string_view help;
   FieldUnit unit = FieldUnit::kPlain;
-  double min = 0, max = 0;  // as in FieldSpec
+  double min = 0, max = 0;  // FieldSpec::min and FieldSpec::max
   FieldRef (*field)(Owner&);
   SettingExtras extras = {};
 

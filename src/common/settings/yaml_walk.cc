@@ -38,7 +38,7 @@ class AllErrors {
   absl::Status status() const { return status_; }
 
  private:
-  static constexpr int kMostErrors = 50;  // for one map or list
+  static constexpr int kMostErrors = 50;  // limit for one map or list
   absl::Status status_;
   int more_ = 0;
 };

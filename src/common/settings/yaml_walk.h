@@ -43,8 +43,8 @@ void NoticesAt(std::string_view name, const YAML::Node& node, const SettingNotic
 // 50.
 absl::Status ForEachEntry(const YAML::Node& map, std::string_view name, std::string_view what,
                           absl::FunctionRef<absl::Status(const YAML::Node& key, const YAML::Node& value)> fn);
-// Calls `fn` for each item of a list, in order; null counts as an empty list. Other nodes are errors.
-// Collects errors as ForEachEntry does.
+// Calls `fn` for each item of a list, in order; null counts as an empty list. Other nodes are errors. Continues
+// after errors and returns up to 50 messages, one per line.
 absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::string_view what,
                          absl::FunctionRef<absl::Status(const YAML::Node& item)> fn);
 // Calls ForEachItem, and returns an error for each item that is not a map.

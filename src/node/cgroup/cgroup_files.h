@@ -26,7 +26,7 @@ class CgroupFiles {
   // Returns the bytes of inactive file pages of the group and the groups below it. Slow: the kernel adds up
   // all CPUs and prints 60 lines.
   virtual std::optional<uint64_t> ReadInactiveFile() = 0;
-  // Returns the limit as in TaskLimits.
+  // Returns the limit in the unit of TaskLimits; nullopt if there is no limit or the file cannot be read.
   virtual std::optional<double> ReadLimit(LimitKind kind) const = 0;
   // Writes a plausible value (see cgroup.cc). Returns the value that a later ReadLimit should return, up to whole
   // pages: the kernel may round a weight or quota.

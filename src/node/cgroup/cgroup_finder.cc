@@ -54,7 +54,7 @@ struct DirectoryCloser {
 
 struct CgroupFinder::Rule {
   size_t index = 0;
-  std::string name;   // for error messages
+  std::string name;   // name of the rule in error messages
   std::string units;  // pattern, if `glob` is absent
   std::optional<PathGlob> glob;
   NameTemplate job, task;

@@ -29,7 +29,7 @@ PressureShares ParsePressureShares(std::string_view text);
 // The content of a limit file.
 struct KernelLimit {
   bool is_limited = false;
-  uint64_t value = 0;  // only if is_limited
+  uint64_t value = 0;  // bytes; 0 unless is_limited
 
   std::optional<double> amount() const;
 };

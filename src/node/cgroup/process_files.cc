@@ -18,7 +18,7 @@ bool ParseStat(std::string_view text, ProcessReading& out) {
   const size_t end = text.rfind(") ");
   if (end == std::string_view::npos) return false;
   const std::vector<std::string_view> fields = Split(text.substr(end + 2), ' ');
-  constexpr size_t kParent = 1, kStarted = 19;  // after the name
+  constexpr size_t kParent = 1, kStarted = 19;  // positions after the name
   if (fields.size() <= kStarted) return false;
   const std::optional<uint64_t> parent = ParseDecimal(fields[kParent]),
                                 started = ParseDecimal(fields[kStarted]);

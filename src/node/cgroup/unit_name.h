@@ -10,10 +10,10 @@ namespace taut::node {
 
 // A unit, parsed from its directory's name: "web@blue\x2dgreen.service".
 struct SystemdUnit {
-  std::string full;         // as systemctl writes it, with its escapes
-  std::string unit;         // decoded, without suffix: "web@blue-green"
-  std::string prefix;       // before '@': "web"; "" without '@'
-  std::string instance;     // after '@': "blue-green"
+  std::string full;         // name in the output of systemctl, with its escapes
+  std::string unit;         // decoded name without suffix: "web@blue-green"
+  std::string prefix;       // part before '@': "web"; "" without '@'
+  std::string instance;     // part after '@': "blue-green"
   std::string_view suffix;  // ".service"
 };
 // Parses a directory's name; nullopt if this is not a service, scope or slice. A leading '_' is removed,

@@ -10,7 +10,8 @@
 namespace taut::node {
 
 struct ContainerCgroup {
-  std::string path;  // below the hierarchy's root: "/docker/4f5e...", "/system.slice/docker-4f5e....scope"
+  // Path below the hierarchy's root: "/docker/4f5e...", "/system.slice/docker-4f5e....scope".
+  std::string path;
   CgroupVersion version = CgroupVersion::kV1;  // version of the memory controller
 };
 

@@ -20,8 +20,8 @@ struct EngineVersion {
 
 struct ContainerSummary {
   std::string id;                                           // 64 hex digits
-  std::string name;                                         // without the leading slash
-  std::string image;                                        // as its owner wrote it: "nginx:1.25"
+  std::string name;                                         // name without the leading slash
+  std::string image;                                        // image in the owner's spelling: "nginx:1.25"
   std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
 };
 

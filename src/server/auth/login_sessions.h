@@ -50,7 +50,7 @@ class LoginSessions final : public BrowserSessions {
 
   const Options options_;
   mutable std::mutex mutex_;
-  std::map<std::string, Entry, std::less<>> entries_;  // by the digest of the cookie
+  std::map<std::string, Entry, std::less<>> entries_;  // key: digest of the cookie
 };
 
 }  // namespace taut::server

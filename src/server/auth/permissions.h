@@ -31,8 +31,8 @@ inline constexpr int kNumActs = 12;
 // One row of the table of permissions.
 struct Permission {
   Act act;
-  std::string_view name;  // as in the API's field `may`, such as "see_jobs"
-  std::string_view what;  // for the docs and sentences, such as "see jobs"
+  std::string_view name;  // value in the API's field `may`, such as "see_jobs"
+  std::string_view what;  // text for documents and sentences, such as "see jobs"
   std::string_view who;   // role names separated by commas, such as "reader, platform, operator, member"
 };
 std::span<const Permission> Permissions();

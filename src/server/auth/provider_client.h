@@ -27,7 +27,7 @@ class ProviderClient {
   // Sends a request. Returns a response of any status. A response may have at most 1 MiB and must arrive
   // within 10 s. Returns the errors of HttpClient; Cancelled after Stop.
   absl::StatusOr<HttpResponse> Get(std::string_view url) { return Send(url, "GET", "", {}); }
-  // Sends a form (application/x-www-form-urlencoded). Bounds and errors are as in Get.
+  // Sends a form (application/x-www-form-urlencoded). The bounds and errors of Get apply.
   absl::StatusOr<HttpResponse> Post(std::string_view url, std::string_view form,
                                     std::vector<HttpHeader> headers) {
     return Send(url, "POST", form, std::move(headers));

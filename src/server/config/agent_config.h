@@ -26,7 +26,7 @@ struct AgentConfig {
   int sample_ms = 1000;
   int64_t find_s = 5;
   double speed = 1;
-  std::string cgroup_root;  // only hierarchies mounted at or below this path are used; "": all
+  std::string cgroup_root;  // directory; only hierarchies mounted at or below it are used; "": all
   std::string log_level = "info", log_format = "text";
   std::string docker_socket = "/var/run/docker.sock";
   // Connection to the daemon. daemon_address "": the agent runs standalone.
@@ -48,7 +48,7 @@ struct AgentConfig {
 // Parses a configuration file. Returns InvalidArgument "file:line: ..." as ParseDaemonConfig does.
 absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name,
                                              std::span<const ChangedDefault> changes = ChangedDefaults());
-// Reads and parses the file. NotFound if the file cannot be read; otherwise errors as ParseAgentConfig.
+// Reads and parses the file. NotFound if the file cannot be read; else the errors of ParseAgentConfig.
 absl::StatusOr<AgentConfig> ReadAgentConfig(const std::string& path);
 
 using AgentSetting = SettingRow<AgentConfig>;

@@ -26,7 +26,7 @@ struct ExternalScalerConfig {
 struct ExternalRecommenderConfig {
   std::string address;  // HOST:PORT; "": disabled
   int64_t deadline_s = 10, hold_s = 1800;
-  double max_step = 10;  // as in ExternalBounds
+  double max_step = 10;  // ExternalBounds::max_step
   std::string ca_file, certificate_file, key_file;
 };
 

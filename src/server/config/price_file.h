@@ -14,13 +14,13 @@ namespace taut::server {
 // Interpretation of `from`, the start of a price.
 enum class PriceClock : uint8_t {
   kAny,    // a date, or a duration since the start of a trace's own clock ("12d")
-  kDates,  // only a date: in Unix time, a duration such as "12d" would be a day in 1970
+  kDates,  // a date; a duration such as "12d" would be a day in 1970 in Unix time
 };
 
 // Parses a price file. InvalidArgument "name:line: error".
 absl::StatusOr<brain::Pricing> ParsePriceFile(std::string_view yaml, std::string_view name,
                                               PriceClock times = PriceClock::kAny);
-// Returns the text of the file at `path`. Errors as ReadYamlFile.
+// Returns the text of the file at `path`. Returns the errors of ReadYamlFile.
 absl::StatusOr<std::string> ReadPriceText(const std::string& path);
 
 }  // namespace taut::server

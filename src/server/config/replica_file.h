@@ -25,7 +25,7 @@ struct ReplicaFile {
 // may use. InvalidArgument "name:line: error". Does not check settings against each other.
 absl::StatusOr<ReplicaFile> ParseReplicaFile(std::string_view yaml, std::string_view name,
                                              const brain::JobPolicy& defaults);
-// Reads and parses the file. NotFound if the file cannot be read; otherwise errors as ParseReplicaFile.
+// Reads and parses the file. NotFound if the file cannot be read; else the errors of ParseReplicaFile.
 absl::StatusOr<ReplicaFile> ReadReplicaFile(const std::string& path, const brain::JobPolicy& defaults);
 
 }  // namespace taut::server

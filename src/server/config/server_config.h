@@ -57,7 +57,7 @@ absl::Status CheckBoundGroup(std::string_view where, const GroupBinding& binding
                              const std::string& quota_file, std::span<const std::string> groups);
 // Returns the tokens in a file, in the format of OpenServerOptions; no tokens for the path "".
 absl::StatusOr<std::vector<std::string>> ReadTokenFile(const std::string& path);
-// Returns the secret in a file, without blanks around the secret; "" for the path "". Errors as
+// Returns the secret in a file, without blanks around the secret; "" for the path "". Returns the errors of
 // OpenServerOptions.
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path);
 

@@ -1,4 +1,4 @@
-// Settings of recommenders within a larger YAML file. Internal to src/server/config/, like yaml_walk.h.
+// Settings of recommenders within a larger YAML file. Internal to src/server/config/.
 #pragma once
 
 #include <string>

@@ -56,8 +56,8 @@ class Ingest {
   // Processes a series from another source (backfill). series.fingerprint is Fingerprint(labels, seed).
   void Take(const SeriesView& series, Timestamp now);
 
-  // Returns the slot of an agent's task, and registers a new task. `container`: as in
-  // SeriesMapper::ResolveTask. If the task is refused, counts the refusal and returns nullopt.
+  // Returns the slot of an agent's task, and registers a new task. `container`: ID of the container, "" if none
+  // (see SeriesMapper::ResolveTask). If the task is refused, counts the refusal and returns nullopt.
   std::optional<uint32_t> TaskSlot(std::string_view job, std::string_view task,
                                    std::span<const LabelView> labels, Timestamp now,
                                    std::string_view container = {});

@@ -36,7 +36,7 @@ class KernelPeaks {
   size_t state_bytes() const { return peaks_.capacity() * (sizeof(uint32_t) + sizeof(float) + 1); }
 
  private:
-  absl::flat_hash_map<uint32_t, float> peaks_;  // by slot
+  absl::flat_hash_map<uint32_t, float> peaks_;  // highest peak of each slot, bytes
   std::vector<uint32_t> risen_;                 // slots, possibly repeated
   std::vector<uint32_t> met_;                   // slots that had no peak before
 };

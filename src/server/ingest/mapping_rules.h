@@ -21,7 +21,7 @@ enum class SeriesKind : uint8_t {
   kCpuCores,          // gauge of cores in use
   kMemoryBytes,       // gauge of bytes in use
   kCpuLimitCores,     // owner's limit; 0 or less is "no limit"
-  kMemoryLimitBytes,  // as kCpuLimitCores
+  kMemoryLimitBytes,  // owner's limit; 0 or less is "no limit"
   kOomTotal,          // counter of OOM kills
   kOwner,             // no usage: owner of a pod, ReplicaSet or Job
   kTaskWindow,        // whole windows from an agent; not allowed in rules
@@ -31,7 +31,7 @@ enum class SeriesKind : uint8_t {
   kInitContainer,     // no usage: this part of the task runs before the other parts, and its usage is ignored
   kPodLabels,         // no usage: labels of a pod, which its job inherits
   kCpuRequestCores,   // owner's request, which the scheduler counts; 0 or less is "no request"
-  kMemoryRequestBytes,  // as kCpuRequestCores
+  kMemoryRequestBytes,  // owner's request; 0 or less is "no request"
   kLoad,                // gauge of the job's load, in any unit
   kLoadTotal,           // counter of the load; the load is its increase per second
   // Counters of the CFS periods of a CPU limit, and of the throttled periods.
@@ -73,7 +73,7 @@ absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name);
 // Condition on one label; an absent label is regarded as empty, as in Prometheus.
 struct LabelMatch {
   std::string label;
-  std::string pattern;  // as in common/base/pattern.h
+  std::string pattern;  // pattern of common/base/pattern.h
   bool negate = false;
 };
 
@@ -84,8 +84,8 @@ struct LabelMatch {
 // empty. The placeholder {owner} is the name of the top owner of the pod in the labels cluster, namespace and
 // pod. The placeholder {owner.kind} is the owner's kind in lower case, empty if unknown.
 struct MappingRule {
-  std::string name;    // for people, such as "cadvisor-cpu"
-  std::string metric;  // pattern, as in LabelMatch
+  std::string name;    // text for people, such as "cadvisor-cpu"
+  std::string metric;  // pattern of common/base/pattern.h
   std::vector<LabelMatch> match;
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   // Template such as "{namespace}/{owner}". For facts: the child or pod, such as "{namespace}/Pod/{pod}". For
@@ -161,7 +161,7 @@ class MappingRules {
  private:
   struct Compiled {
     NameTemplate job, task, part;
-    uint16_t signal = 0;              // as in Mapping
+    uint16_t signal = 0;              // Mapping::signal
     Source source = Source::kSeries;  // source of the workloads of the rule's jobs
     // in_kubernetes: the job is a Kubernetes workload. has_container: the job is one container of its pods.
     bool in_kubernetes = false, has_container = false;

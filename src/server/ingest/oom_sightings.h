@@ -23,8 +23,8 @@ struct OomSighting {
   uint64_t kills = 1;           // number since the previous sample; at most kMostKillsAtOnce
   std::optional<double> limit;  // limit in force at the kill, bytes; absent if the source does not report it
   Timestamp since = time;       // earliest possible time of the kill
-  bool is_first = false;        // as OomWatch::Kill::is_first
-  std::optional<Timestamp> shown = {};  // as OomWatch::Kill::shown_ms
+  bool is_first = false;        // OomWatch::Kill::is_first
+  std::optional<Timestamp> shown = {};  // OomWatch::Kill::shown_ms
 };
 
 // Not thread-safe. About 40 bytes per kill since the last Take, and 60 bytes per recently killed part.
@@ -69,7 +69,7 @@ class OomSightings {
   static bool IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind);
 
   std::vector<RawOom> ooms_;
-  absl::flat_hash_map<uint64_t, LastOoms> last_oom_;  // by task entry and part
+  absl::flat_hash_map<uint64_t, LastOoms> last_oom_;  // key: hash of task entry and part
 };
 
 }  // namespace taut::server

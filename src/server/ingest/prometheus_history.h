@@ -144,7 +144,7 @@ class PrometheusHistory {
   // Returns the error for a missing or too large response. Sets `verdict`.
   absl::Status Failure(const absl::Status& status, const Query& query, const Span& span,
                        Verdict& verdict) const;
-  // Like Ask, with retries on kTryLater, and on kTooMuch if the span cannot be halved.
+  // Calls Ask, and repeats the call on kTryLater, and on kTooMuch if the span cannot be halved.
   absl::Status AskPatiently(const Query& query, const Span& span, const HistorySink& sink, std::string& body,
                             Verdict& verdict);
   absl::Status HandOver(std::string& body, const Span& span, const HistorySink& sink);

@@ -20,12 +20,13 @@ namespace taut::server {
 
 struct RemoteSample {
   double value = 0;
-  int64_t timestamp_ms = 0;  // since the Unix epoch
+  int64_t timestamp_ms = 0;  // milliseconds since the Unix epoch
 };
 
 // One series of a request. All views are valid during the call that receives it.
 struct SeriesView {
-  std::span<const LabelView> labels;  // as sent, with the metric name as label __name__
+  // Labels in the order of the message; the metric name is the label __name__.
+  std::span<const LabelView> labels;
   std::span<const RemoteSample> samples;
   // Hash of the encoded labels. Equal bytes have equal fingerprints, so that a caller resolves known labels
   // with one lookup. The same labels in another order have another fingerprint.
@@ -66,7 +67,7 @@ class RemoteWriteDecoder {
   //   ResourceExhausted   exceeds a limit of the request; the message names the limit.
   // About 0.2 µs per series of 10 labels and one sample.
   absl::StatusOr<DecodeCounts> Decode(std::string_view body, SeriesFn fn);
-  // Decodes a message that is not compressed. Otherwise like Decode.
+  // Decodes a message that is not compressed. Returns the errors of Decode.
   absl::StatusOr<DecodeCounts> DecodeMessage(std::string_view message, SeriesFn fn);
 
  private:

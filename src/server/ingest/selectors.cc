@@ -71,7 +71,7 @@ std::string Narrowed(const RuleRefs& rules) {
 }
 
 struct Metrics {
-  std::vector<std::string> names;  // in the order of the rules
+  std::vector<std::string> names;  // names without '*', in the order of the rules
   std::string stars;               // patterns with a '*', joined by '|'; "" if none
 };
 

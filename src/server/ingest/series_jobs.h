@@ -69,7 +69,7 @@ class SeriesJobs {
     // Labels with ascending keys. For a job from before the daemon's start, only the labels received since
     // the start.
     std::vector<taut::Label> labels;
-    WorkloadParts parts;  // from the first source; parts replace a workload that is only a name
+    WorkloadParts parts;  // workload from the first source; parts replace a workload that is only a name
     // Source of OOM kills, from the series and agents that named the job since the start of the daemon.
     OomSource oom_source = OomSource::kNone;
     bool knows_starts = false;  // a series has reported the start of one of its tasks

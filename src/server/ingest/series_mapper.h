@@ -34,7 +34,7 @@ struct SeriesBinding {
   uint32_t task_entry = 0;
   float scale = 1;
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
-  uint16_t signal = 0;  // as Mapping::signal; 0: none
+  uint16_t signal = 0;  // Mapping::signal
   bool in_use = false;
   bool uses_owner = false;
   // True for a series of an init container, and for a limit that an agent may have set. Such a series is not
@@ -45,15 +45,15 @@ struct SeriesBinding {
 inline bool TakesAll() { return true; }
 
 struct MapperCounts {
-  uint64_t mapped_series = 0;                     // at present
-  uint64_t unmapped_series = 0, fact_series = 0;  // at present, by fingerprint
-  uint64_t refused_series = 0;           // since the start: over a limit, or with an unprintable name
-  uint64_t rebound_series = 0;           // since the start: the pod's owner became known
-  uint64_t jobs = 0;                     // at present: known and not forgotten
-  uint64_t refused_jobs = 0;             // since the start: series of jobs beyond max_jobs
-  uint64_t name_collisions = 0;          // known jobs with series from two sources
-  uint64_t claimed_series = 0;           // since the start: series of containers that an agent measures
-  uint64_t pods_without_containers = 0;  // at present: pods that have only series of the whole pod
+  uint64_t mapped_series = 0;                     // number now
+  uint64_t unmapped_series = 0, fact_series = 0;  // numbers of fingerprints now
+  uint64_t refused_series = 0;   // number since the start: series over a limit, or with an unprintable name
+  uint64_t rebound_series = 0;   // number since the start: series whose pod's owner became known
+  uint64_t jobs = 0;             // number now: known and not forgotten jobs
+  uint64_t refused_jobs = 0;     // number since the start: series of jobs beyond max_jobs
+  uint64_t name_collisions = 0;  // known jobs with series from two sources
+  uint64_t claimed_series = 0;   // number since the start: series of containers that an agent measures
+  uint64_t pods_without_containers = 0;  // number now: pods that have only series of the whole pod
 };
 
 // Not thread-safe. About 150 bytes per mapped series and 40 per unmapped one, beside jobs and tasks.
@@ -211,17 +211,17 @@ class SeriesMapper {
   uint64_t version_ = 0;
   bool wants_starts_ = false;
 
-  absl::flat_hash_map<uint64_t, Entry> series_;               // by fingerprint
-  absl::flat_hash_map<uint64_t, std::string> facts_;          // child or pod of a fact, by fingerprint
-  absl::flat_hash_map<uint64_t, MeasuredPod> pods_measured_;  // by fingerprint
-  std::vector<SeriesBinding> bindings_;                       // by slot
-  std::vector<uint8_t> rebind_;                               // by slot: 1 if the slot's job may have changed
+  absl::flat_hash_map<uint64_t, Entry> series_;       // key: fingerprint
+  absl::flat_hash_map<uint64_t, std::string> facts_;  // key: fingerprint; value: child or pod of the fact
+  absl::flat_hash_map<uint64_t, MeasuredPod> pods_measured_;  // key: fingerprint
+  std::vector<SeriesBinding> bindings_;                       // index: slot
+  std::vector<uint8_t> rebind_;  // index: slot; 1 if the slot's job may have changed
   std::vector<uint32_t> free_slots_;
-  SlotLists slots_of_pod_;                               // by hash of "scope/Pod/name"
-  SlotLists slots_of_container_;                         // by hash of the container's ID
-  absl::flat_hash_map<uint64_t, Claim> claims_;          // by hash of the container's ID
-  absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // by hash of "scope/Pod/name"
-  // For owners that several series have reported: the fingerprint of the last series, by hash of the child.
+  SlotLists slots_of_pod_;                               // key: hash of "scope/Pod/name"
+  SlotLists slots_of_container_;                         // key: hash of the container's ID
+  absl::flat_hash_map<uint64_t, Claim> claims_;          // key: hash of the container's ID
+  absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // key: hash of "scope/Pod/name"
+  // Owners that several series have reported. Key: hash of the child; value: fingerprint of the last series.
   absl::flat_hash_map<uint64_t, uint64_t> retold_;
   ReplicaCounts replica_counts_;
 

@@ -57,8 +57,8 @@ class SlotLists {
     uint32_t previous = kNone, next = kNone;
     uint64_t key = 0;  // 0: the slot is in no list
   };
-  absl::flat_hash_map<uint64_t, uint32_t> heads_;  // by key
-  std::vector<Link> links_;                        // by slot
+  absl::flat_hash_map<uint64_t, uint32_t> heads_;  // first slot of each key's list
+  std::vector<Link> links_;                        // neighbours of each slot in its list
 };
 
 }  // namespace taut::server

@@ -20,7 +20,7 @@ namespace taut::server {
 struct WorkloadPart {
   Workload job;           // known() is true
   std::string task = {};  // such as "web-5d4f8c7b9d-x2x4z"
-  std::string part = {};  // as MappingRule::part; "": the whole task
+  std::string part = {};  // MappingRule::part; "": the whole task
   std::string pod = {};   // pod of a WorkloadFact; "" if none
   // 64 hex digits that identify the container in its runtime; an agent that measures the container reports
   // them as well. "": unknown.
@@ -33,9 +33,9 @@ struct WorkloadPart {
 // fact.
 struct WorkloadFact {
   SeriesKind kind = SeriesKind::kOwner;  // kOwner, kInitContainer or kPodLabels
-  std::string about;               // as in OwnerTable: "shop/Pod/web-0", "shop/ReplicaSet/web-5d4f8c7b9d"
+  std::string about;               // child of OwnerTable: "shop/Pod/web-0", "shop/ReplicaSet/web-5d4f8c7b9d"
   std::string says = {};           // owner ("ReplicaSet/web-5d4f8c7b9d"), container or program
-  std::vector<Label> labels = {};  // for kPodLabels, with names as in metrics
+  std::vector<Label> labels = {};  // labels of kPodLabels, with the names of kube-state-metrics
   uint64_t version = 0;            // replaces a fact about the same pod that has another version
 };
 

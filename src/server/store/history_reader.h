@@ -93,7 +93,7 @@ class HistoryReader final : public History {
 // and returns nullopt.
 std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage);
 
-// Parses a row of settings; columns as in the statement `settings_`. If the row is damaged, logs the damage
+// Parses a row of settings with the columns of the statement `settings_`. If the row is damaged, logs the damage
 // and returns nullopt.
 std::optional<SettingChange> SettingOf(const Rows& rows, DamageLog& damage);
 

@@ -51,15 +51,15 @@ class InMemoryStore final : public Store, public History {
   std::mutex mutex_;  // guards all members below but states_
   PassEnds ends_;
   std::map<uint32_t, JobRecord> jobs_;
-  std::map<uint32_t, int64_t> forgotten_;  // time of forgetting, by job
+  std::map<uint32_t, int64_t> forgotten_;  // key: job; value: time of forgetting
   std::map<uint32_t, PastState> pasts_;
-  std::map<std::pair<int32_t, uint32_t>, JobDay> past_days_;  // by day and job
+  std::map<std::pair<int32_t, uint32_t>, JobDay> past_days_;  // key: day and job
   std::map<WindowId, std::vector<AccountEntry>> account_;
   std::vector<LateAccount> late_account_;
   std::map<WindowId, ClosedWindow> windows_;
   std::map<uint64_t, Decision> decisions_;
-  std::vector<OomRecord> ooms_;     // by time, then in order of arrival
-  std::vector<TierAct> tier_acts_;  // by time, then in order of arrival
+  std::vector<OomRecord> ooms_;     // order: time, then arrival
+  std::vector<TierAct> tier_acts_;  // order: time, then arrival
   std::map<uint64_t, SettingChange> settings_;
   std::map<uint32_t, Checkpoint> checkpoints_;
   std::map<WindowId, FleetPoint> fleet_;

@@ -21,7 +21,7 @@ class Maintenance {
   // is more to convert. `last`: the last stored window.
   absl::StatusOr<bool> Regroup(std::optional<WindowId> last);
   // Adds up the account of finished hours to one entry per hour, then of finished days to one entry per day.
-  // Argument and result as for Regroup.
+  // Returns true if more is to be added up. `last`: the last stored window.
   absl::StatusOr<bool> SumUpAccount(std::optional<WindowId> last);
 
  private:

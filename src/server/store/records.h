@@ -49,7 +49,7 @@ class RowSum {
   ByteWriter out_{&bytes_};
 };
 int64_t SumOf(const JobRecord& job);
-int64_t SumOf(const Decision& decision);  // without the outcome of the decision, which changes
+int64_t SumOf(const Decision& decision);  // excludes the outcome of the decision, which changes
 int64_t SumOf(const OomRecord& oom);
 int64_t SumOf(const TierAct& act);
 int64_t SumOf(const SettingChange& setting);
