@@ -1,5 +1,5 @@
-// KubernetesActuator: the amounts of a pod that the watch does not show yet, and the part of an order that
-// fits in the pod's namespace.
+// KubernetesActuator: accepted patches that the watch does not show yet, and the part of an order that the
+// namespace's rules allow.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -15,8 +15,7 @@ void SetAmounts(const ContainerResources& amounts, Resource resource, ContainerS
   if (amounts.limit.has_value()) container.limits.of(resource) = amounts.limit;
 }
 
-// Adds this pod's amounts to the amounts that quotas have left, because the use of a quota already includes
-// the pod.
+// Adds the pod's amounts to what the quotas have left, because the used amount of a quota includes the pod.
 void CountPod(const Pod& pod, std::vector<NamespaceRule>& rules) {
   for (NamespaceRule& rule : rules) {
     for (const ContainerState& container : pod.containers) {
@@ -40,7 +39,7 @@ std::optional<Pod> KubernetesActuator::AsSent(const Work& work, const Pod& pod) 
   std::optional<Pod> out;
   std::erase_if(found->second, [&](const Sent& sent) {
     const ContainerState* const container = ResizedContainer(pod, sent.container);
-    // Stop waiting for a patch that the watch shows now, or that did not become visible in time.
+    // Forget a patch that the watch shows, or that the watch did not show in time.
     if (container == nullptr || sent.until_s <= options_.steady_s()) return true;
     if (SpecHas(*container, sent.resource, sent.amounts)) return true;
     if (container == own && sent.resource == resource) return false;
@@ -66,7 +65,7 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
   const auto planned = [&](double amount) -> std::optional<Pod> {
     const auto plan = PlanResize(pod, *container, {resource, amount, work.terms.allocation, claims.scaled_by},
                                  std::nullopt);
-    if (!plan.ok()) return std::nullopt;  // the reason is reported when the order is carried out
+    if (!plan.ok()) return std::nullopt;  // carrying out the order reports the reason
     Pod next = pod;
     SetAmounts(*plan, resource, next.containers[static_cast<size_t>(container - pod.containers.data())]);
     return next;
@@ -80,13 +79,13 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
       work.terms.allocation.of_request() || !container->limits.of(resource).has_value()
           ? container->requests.of(resource)
           : container->limits.of(resource);
-  // A pod that already breaks a rule cannot be fitted: leave the decision to the API server.
+  // A pod that already violates a rule cannot be fitted, so leave the decision to the API server.
   if (rule.empty() || !now.has_value() || !broken(*now).empty()) return order;
   const double most =
       FittingAmount(resource, *now, *order.value, [&](double amount) { return broken(amount).empty(); });
   if (!broken(most).empty()) return order;
-  // A pod that was never raised is patched anyway, so that the API server's message is reported. But the API
-  // server accepts containers that together exceed their pod's limit, so this case is handled here.
+  // If the pod was never raised, patch it anyway, so that the API server's message is reported. But the API server
+  // would accept containers that together exceed their pod's limit, so fit those here.
   const std::optional<Pod> next = planned(*order.value);
   const bool is_refused = !next.has_value() || AbovePod(pod, *next).empty();
   if (is_refused && IsSameAmount(resource, most, *now) && !pod.resized_by_us) return order;

@@ -1,5 +1,5 @@
-// KubernetesActuator: limits in the kernel. If a resize coincides with a container's restart, the container's
-// cgroup has the new limit, but the pod's cgroup keeps the old limit. The kernel then kills at the old limit.
+// KubernetesActuator: limits in the kernel. If a resize coincides with a restart of the container, the container's
+// cgroup has the new limit, but the pod's cgroup keeps the old one. The kernel then kills at the old limit.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -9,8 +9,8 @@
 namespace taut::server {
 namespace {
 
-constexpr double kConfirmSeconds = 20;  // a report from within this time may be older than the resize
-constexpr double kEvictSeconds = 60;    // time to wait after a resize that did not help
+constexpr double kConfirmSeconds = 20;  // a report that arrives within this time may be older than the resize
+constexpr double kEvictSeconds = 60;    // wait after a resize that did not help, before an eviction
 constexpr double kPageBytes = 4096;
 constexpr double kRounding = 1e-3;
 
@@ -45,7 +45,7 @@ void KubernetesActuator::JudgeKernel(const Pod& pod, const WorkloadName& workloa
   const auto known = low_.find(pod.uid);
   if (!is_low) {
     if (known == low_.end()) return;
-    // Keep the extra page: its removal would be one more resize.
+    // Keep the extra page, because removing it would be one more resize.
     known->second.is_low = known->second.evict = false;
     if (!known->second.resized_s.has_value()) low_.erase(known);
     return;
@@ -65,7 +65,7 @@ void KubernetesActuator::JudgeKernel(const Pod& pod, const WorkloadName& workloa
   if (!low.resized_s.has_value()) return ResizeOnceMore(pod, workload, low);
   if (now_s - std::max(*low.resized_s, low.since_s) < kEvictSeconds || low.evict) return;
   low.evict = true;
-  // Make the pod's memory orders due, so that EnforcePod evicts the pod.
+  // Make the pod's memory orders due, so that EnforcePod() evicts the pod.
   const std::lock_guard lock(mutex_);
   if (const auto keys = by_workload_.find(WorkloadKey(workload)); keys != by_workload_.end())
     due_.insert(keys->second.begin(), keys->second.end());
@@ -81,7 +81,7 @@ void KubernetesActuator::ResizeOnceMore(const Pod& pod, const WorkloadName& work
       const Workload job = cluster_->naming().IdentityOf(workload, container.name);
       const StandingOrders::Key key{job.JobName(), Resource::kMemory};
       name.container = job.container;
-      // A released job has no order any more: adopt an order for the owner's amounts.
+      // A released job has no order, so adopt an order for the owner's amounts.
       orders_.Adopt(key, name);
       Index(key);
     }

@@ -1,4 +1,4 @@
-// KubernetesActuator: receives orders, stores and reports them, and returns the orders for new pods.
+// KubernetesActuator: receives and stores orders, reports outcomes, and returns the orders for new pods.
 #include <utility>
 
 #include "common/base/strings.h"
@@ -7,8 +7,7 @@
 namespace taut::server {
 namespace {
 
-// Returns the outcome of an order that this actuator does not claim. The first of several actuators receives
-// the orders that no actuator claims.
+// Returns the outcome of an order that no actuator claims, which the first of several actuators receives.
 OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
   OutcomeUpdate out;
   out.id = order.decision;
@@ -26,8 +25,7 @@ OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
 std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
   std::vector<PodOrder> out;
   if (!WhyNot().empty()) return out;
-  // The pods of these kinds may be split into several jobs. The pod's job may therefore be unknown before the
-  // sync.
+  // Pods of these kinds may be split into several jobs, so before the sync the pod's job may be unknown.
   const bool may_be_split = pod.owner_kind == "DaemonSet" || pod.owner_kind == "StatefulSet";
   if (may_be_split && !cluster_->synced()) return out;
   const std::string workload = WorkloadKey(cluster_->pods().WorkloadOf(pod));
@@ -40,7 +38,7 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
     if (entry == nullptr || !entry->all.has_value() || terms == terms_.end()) continue;
     const WorkloadName& name = entry->workload;
     const std::optional<double> amount = terms->second.Held(*entry->all).value;
-    // Skip the order: a new pod has the template's amounts anyway.
+    // Skip the order, because the template already contains its amounts.
     if (!amount.has_value() || terms->second.in_template) continue;
     const ContainerState* container = ResizedContainer(pod, name.container);
     if (container == nullptr) continue;
@@ -85,8 +83,7 @@ void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_
         continue;
       }
       if (order.target.is_replicas()) {
-        // An order with a final outcome is not repeated, because another program may have changed the number
-        // since.
+        // Do not repeat an order with a final outcome, because another program may have changed the number since.
         if (IsFinal(order.known)) continue;
         scales_.insert_or_assign(order.job, ScaleOrder{order, 0, ""});
         has_new_scale_ = true;
@@ -96,7 +93,7 @@ void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_
       Index({order.job, order.target});
     }
   }
-  // Notify after the lock is released, because the woken thread locks it at once.
+  // Notify after the lock is released, because the woken thread takes the lock at once.
   wake_.notify_all();
 }
 

@@ -1,4 +1,4 @@
-// KubernetesActuator: sets the amounts of one container of a pod in place through pods/resize.
+// KubernetesActuator: sets the amounts of one container of a running pod through pods/resize.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -10,8 +10,8 @@
 namespace taut::server {
 namespace {
 
-// Returns true for errors that show that in-place resizing is not possible. An API server before 1.33 returns
-// NotFound without the pod's name; version 1.33 rejects a lower memory limit.
+// Returns true for errors that show that pods cannot be resized in place. An API server before 1.33 returns
+// NotFound without the pod's name, and version 1.33 rejects a lower memory limit.
 bool HasNoResize(const absl::Status& status) {
   const std::string_view text = Message(status);
   return absl::IsNotFound(status)
@@ -19,7 +19,7 @@ bool HasNoResize(const absl::Status& status) {
              : text.find("memory limits cannot be decreased") != std::string_view::npos;
 }
 
-// Returns the container with its owner's amounts as far as the pod shows them; nullopt if it shows none.
+// Returns the container with its owner's amounts; nullopt if these are unknown.
 std::optional<ContainerState> OwnersOf(const Pod& pod, const ContainerState& container) {
   if (!pod.owners_known || !container.knows_owner()) return std::nullopt;
   ContainerState out = container;
@@ -63,10 +63,10 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
   aim.order = OrderNow(aim, memory);
   const absl::StatusOr<ContainerResources> wanted = Wanted(aim);
   if (!wanted.ok()) return NotPlanned(aim, wanted.status());
-  // The amounts are already requested: follow the kubelet's progress, and do not patch again.
+  // The pod's specification already has the amounts, so follow the kubelet's progress instead of patching again.
   if (SpecHas(*container, aim.resource(), *wanted)) return WaitForKubelet(aim, *wanted, memory);
   if (std::string why = WhyNot(); !why.empty()) {
-    memory.Renew();  // another tautd may legitimately change the amounts meanwhile
+    memory.Renew();  // another tautd may change the amounts meanwhile
     might_ = false;
     return {PodState::kWaiting, std::move(why)};
   }
@@ -78,7 +78,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
 }
 
 KubernetesActuator::PodResult KubernetesActuator::LeaveToAnother(const Aim& aim, PodMemory& memory) {
-  memory = PodMemory();  // the other program's changes are legitimate
+  memory = PodMemory();  // the other program may change the amounts
   if (!aim.standing.value.has_value()) return {PodState::kDone, ""};
   return {PodState::kProblem,
           StrCat("pod ", FullName(aim.pod), ": ", aim.claims.set_by, " sets the ", Name(aim.resource()),
@@ -93,23 +93,22 @@ KubernetesActuator::PodResult KubernetesActuator::WaitForKubelet(const Aim& aim,
   if (!refused.has_value()) memory.Renew();
   memory.patched = wanted;
   memory.Note(aim);
-  // Tautline itself withdraws a refused amount: do not treat its disappearance as a change by another
-  // program.
+  // Tautline withdraws a refused amount itself, so its absence is not a change by another program.
   memory.confirmed = !refused.has_value();
   return refused.has_value() ? *std::move(refused) : Waiting(aim, wanted);
 }
 
 void KubernetesActuator::NoteAim(const Aim& aim, const ContainerResources& wanted, PodMemory& memory) {
   const bool same_order = memory.IsOf(aim, wanted);
-  // The watch has shown the set amounts, the order is unchanged, and the amounts are gone. So another program
-  // has changed them.
+  // The watch showed the amounts and the order is unchanged, but the amounts are gone. So another program changed
+  // them.
   if (memory.confirmed && same_order && memory.hold_until_s == 0) {
     memory.hold_until_s = options_.steady_s() + options_.step_back_s;
     const std::lock_guard lock(mutex_);
     ++counts_.stepped_back;
   }
   if (!same_order) {
-    // The end of a start is not a new order: a change by another program is still left alone.
+    // The end of a start is not a new order, so continue to step back from another program's change.
     const bool same_standing = memory.startup != nullptr && memory.standing == aim.standing.value &&
                                memory.allocation == aim.work.terms.allocation;
     const double hold_until_s = same_standing ? memory.hold_until_s : 0;
@@ -127,8 +126,7 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WaitToPatch(con
     Again(aim.work.key, until_s);
     return result;
   };
-  // The checks are in this order: a change by another program, the kubelet's refusals, the startup grace, and
-  // the delay before a retry.
+  // Check in this order: a change by another program, refusals of the kubelet, the startup grace, the retry delay.
   if (now_s < memory.hold_until_s) {
     return wait(memory.hold_until_s,
                 {PodState::kProblem,
@@ -157,7 +155,7 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WaitToPatch(con
 KubernetesActuator::PodResult KubernetesActuator::NotPlanned(const Aim& aim, const absl::Status& why) {
   Again(aim.work.key, RetryAt(why));
   PodResult out{MayPass(why) ? PodState::kWaiting : PodState::kProblem, std::string(Message(why)), {}};
-  // Evict only if the pod would fit on another node, because its present node is too small.
+  // Evict only if the pod fits on another node.
   if (aim.order.value.has_value() && absl::IsFailedPrecondition(why) &&
       PlanResize(aim.pod, aim.container, AmountOf(aim), cluster_->nodes().LargestFor(aim.pod).amounts).ok()) {
     out.evict_after_s = EvictAfter(false);
@@ -168,12 +166,12 @@ KubernetesActuator::PodResult KubernetesActuator::NotPlanned(const Aim& aim, con
 absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Aim& aim) {
   if (!aim.order.value.has_value()) return OwnersAmounts(aim);
   const OrderedAmount amount = AmountOf(aim);
-  // aim.pod includes patched amounts that the watch does not show yet (AsSent). Without these, the plan from
-  // the old request would be the same patch again.
+  // aim.pod includes patches that the watch does not show yet (AsSent). Otherwise a plan from the old request
+  // would repeat the same patch.
   absl::StatusOr<ContainerResources> here =
       PlanResize(aim.pod, aim.container, amount, cluster_->nodes().Allocatable(aim.pod.node));
   if (here.ok()) return here;
-  // A new pod may have started with a limit above the size of its node, if the node has room for its request.
+  // The container may already run with a limit above the size of its node, if the node has room for its request.
   absl::StatusOr<ContainerResources> anywhere = PlanResize(aim.pod, aim.container, amount, std::nullopt);
   return anywhere.ok() && SpecHas(aim.container, amount.resource, *anywhere) ? anywhere : here;
 }
@@ -182,7 +180,7 @@ absl::StatusOr<ContainerResources> KubernetesActuator::OwnersAmounts(const Aim& 
   const Resource resource = aim.resource();
   const Pod& pod = aim.pod;
   const ContainerState& container = aim.container;
-  // A pod that was never resized still has its owner's amounts.
+  // A pod that Tautline never resized still has its owner's amounts.
   if (!pod.resized_by_us) {
     return ContainerResources{container.requests.of(resource), container.limits.of(resource)};
   }
@@ -192,7 +190,7 @@ absl::StatusOr<ContainerResources> KubernetesActuator::OwnersAmounts(const Aim& 
   if (it == templates_.end()) {
     absl::StatusOr<std::vector<ContainerState>> containers = writer_->Template(aim.work.workload);
     if (!containers.ok()) {
-      // There is no template: the owner is a custom resource, or the pod has no controller.
+      // There is no template if the owner is a custom resource or the pod has no controller.
       const std::optional<ContainerState> owners =
           absl::IsInvalidArgument(containers.status()) ? OwnersOf(pod, container) : std::nullopt;
       if (owners.has_value()) return PlanRelease(pod, container, resource, *owners);
@@ -235,7 +233,7 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Aim& aim,
         evict_after_s};
   };
   const bool runs =
-      // If so, the kubelet's message is about another resource or container of the pod.
+      // Then the kubelet's message is about another resource or container of the pod.
       RunsWith(aim.container, aim.resource(), wanted);
   switch (pod.resize) {
     case ResizeState::kDeferred:
@@ -253,7 +251,7 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Aim& aim,
   return {PodState::kWaiting, StrCat("pod ", FullName(pod), ": the kubelet has not taken it yet")};
 }
 
-// Returns the steady time at which to retry after this error of the last request.
+// Returns the steady time of the retry after a request failed with `status`.
 double KubernetesActuator::RetryAt(const absl::Status& status) const {
   return options_.steady_s() +
          (MayPass(status) ? std::max(options_.retry_s, writer_->retry_after_s()) : options_.refused_retry_s);
@@ -273,14 +271,14 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Aim& aim, const Co
   memory.patched = wanted;
   memory.problem.clear();
   memory.cannot_resize = HasNoResize(status);
-  // A rejected lower memory limit does not show that CPU cannot be resized.
+  // A rejection of a lower memory limit is no evidence about CPU.
   if (status.ok() || (memory.cannot_resize && absl::IsNotFound(status))) {
     const std::lock_guard lock(mutex_);
     resizes_ = status.ok();
   }
   if (status.ok()) {
-    // When the watch shows the patch, the pod counts as changed and is checked again. If the watch does not
-    // show the patch in time, the patch is repeated.
+    // When the watch shows the patch, the change of the pod makes it due again. If the watch does not show the
+    // patch in time, the patch is repeated.
     memory.retry_at_s = now_s + options_.unseen_s;
     sent_[pod.uid].push_back({container.name, resource, wanted, memory.retry_at_s});
     return {PodState::kWaiting, StrCat("pod ", FullName(pod), ": the kubelet has not taken it yet")};

@@ -1,4 +1,4 @@
-// KubernetesActuator: sets numbers of tasks through the subresource scale.
+// KubernetesActuator: sets numbers of tasks through the scale subresource.
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -32,7 +32,7 @@ void KubernetesActuator::Scale(ScaleOrder scale) {
   const std::lock_guard lock(mutex_);
   ++(status.ok() ? counts_.scales : counts_.failed);
   if (outcome.text != scale.last_text) outcomes_.push_back(outcome);
-  // Keep a newer order for the job if there is one.
+  // Keep a newer order for the job, if there is one.
   if (again) {
     scales_.try_emplace(scale.order.job, ScaleOrder{scale.order, retry_at_s, std::move(outcome.text)});
   }
@@ -42,7 +42,7 @@ absl::Status KubernetesActuator::TryScale(const TargetOrder& order) {
   const std::optional<WorkloadName> workload = cluster_->naming().Of(order.workload);
   if (!workload.has_value())
     return absl::InvalidArgumentError("the job is none of a workload of the cluster");
-  if (!order.value.has_value()) return absl::OkStatus();  // the owner's number is left in place
+  if (!order.value.has_value()) return absl::OkStatus();  // leave the owner's number in place
   if (const std::string why = WhyNot(); !why.empty()) return absl::AbortedError(why);
   if (!workload->group.empty() || cluster_->pods().IsSplit(*workload)) {
     return absl::FailedPreconditionError(

@@ -1,6 +1,6 @@
-// KubernetesActuator: a lower memory limit that the kubelet refuses because usage, which here includes the
-// page cache, is above the limit. Until the limit is withdrawn, the kubelet carries out no other resize of
-// the pod, whether of its CPU or of its other containers.
+// KubernetesActuator: withdraws a lower memory limit that the kubelet refuses because usage, including the page
+// cache, is above the limit. Until then, the kubelet carries out no other resize of the pod, neither of CPU nor of
+// other containers.
 //
 // Source: Kubernetes 1.35, pkg/kubelet/kuberuntime, validatePodResizeAction.
 #include <cmath>
@@ -11,8 +11,7 @@
 namespace taut::server {
 namespace {
 
-// Returns true if the kubelet's message is a refusal to lower the memory of this container or of the whole
-// pod.
+// Returns true if the kubelet's message refuses a lower memory limit of this container or of the pod.
 bool RefusesShrink(const Pod& pod, const ContainerState& container) {
   const std::string_view text = pod.resize_message;
   if (pod.resize != ResizeState::kError) return false;

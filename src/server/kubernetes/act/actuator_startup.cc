@@ -1,5 +1,5 @@
-// KubernetesActuator: the CPU limit of containers in their first minutes. The limit is set at creation or in
-// place, and removed in place.
+// KubernetesActuator: CPU limits of containers in their first minutes. The limit is set when the pod is created or
+// in place, and removed in place.
 #include <algorithm>
 #include <cmath>
 
@@ -9,13 +9,12 @@
 namespace taut::server {
 namespace {
 
-// Largest difference between the clocks of nodes and of this machine. A start that is further in the future
-// was stamped by a wrong clock.
+// Maximum difference between the clocks of nodes and of this machine. A start further in the future has a wrong
+// time.
 constexpr int64_t kClocksApartSeconds = 120;
-// Longest time for which a pod that fits on no node keeps its start-up limit.
+// Maximum time for which a pod that fits on no node keeps its start-up limit.
 constexpr double kUnscheduledSeconds = 60;
-// Start-up windows that end within this time of each other are handled together, because 10,000 pods may have
-// started at once.
+// Start-up windows that end within this time are handled in one step, because 10,000 pods may start together.
 constexpr double kTogetherSeconds = 5;
 
 }  // namespace
@@ -27,7 +26,7 @@ std::optional<double> KubernetesActuator::StartupEnd(const PodTerms& terms, cons
   const auto window_s = static_cast<double>(terms.startup_window_s);
   if (container.running && container.started_s == 0) return std::nullopt;  // the start time is unknown
   if (!container.running) {
-    // The container is about to start or restart, so it keeps its amounts for a while.
+    // The container is about to start or restart, so its amounts stay for a while.
     if (startup.seen_s == 0) startup.seen_s = now_s;
     const double end_s = startup.seen_s + (pod.node.empty() ? kUnscheduledSeconds : window_s);
     return now_s < end_s ? std::optional(end_s) : std::nullopt;
@@ -39,7 +38,7 @@ std::optional<double> KubernetesActuator::StartupEnd(const PodTerms& terms, cons
         startup.started_s != 0 && started_s - startup.started_s < 2 * terms.startup_window_s;
     const Startup before = startup;
     startup = {.started_s = started_s, .in_row = ended_early ? before.in_row + 1 : 0};
-    if (before.started_s == 0) {  // the amount set before the start belongs to this start
+    if (before.started_s == 0) {  // an amount set before the start belongs to this start
       startup.cores = before.cores;
       startup.refused = before.refused;
     }
@@ -66,7 +65,7 @@ StandingOrder KubernetesActuator::OrderNow(const Aim& aim, PodMemory& memory) {
   if (!startup.is_young || startup.given_up()) return order;
   StandingOrder out = order;
   if (!startup.cores.has_value()) {
-    // Do not raise a pod that waits for a node: with less CPU the pod may fit on a node.
+    // Do not raise a pod that waits for a node, because it may fit on a node with less CPU.
     const bool waits_for_a_node = pod.node.empty() && !pod.admitted_by_us;
     Aim of_start = aim;
     of_start.order.value = out.value = StartupCores(terms, *order.value);
@@ -75,8 +74,7 @@ StandingOrder KubernetesActuator::OrderNow(const Aim& aim, PodMemory& memory) {
     const std::lock_guard lock(mutex_);
     ++counts_.startups;
   }
-  // The container keeps the amount of its start, because each change would be one more resize. But a higher
-  // order applies.
+  // The container keeps the amount of its start, because each change is a resize. A higher order still applies.
   out.value = std::max(*startup.cores, *order.value);
   Again(aim.work.key, std::ceil(*end_s / kTogetherSeconds) * kTogetherSeconds);
   return out;
@@ -85,7 +83,7 @@ StandingOrder KubernetesActuator::OrderNow(const Aim& aim, PodMemory& memory) {
 void KubernetesActuator::JudgeStartup(const Work& work, const Pod& pod, PodMemory& memory,
                                       PodResult& result) {
   result.evict_after_s.reset();
-  // The kubelet's message is about the whole pod: it may concern another resource or container.
+  // The kubelet's message is about the whole pod, so it may concern another resource or container.
   const ContainerState* const container = ResizedContainer(pod, work.workload.container);
   if (container != nullptr && memory.confirmed && RunsWith(*container, Resource::kCpu, memory.patched))
     return;

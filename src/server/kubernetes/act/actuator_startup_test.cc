@@ -1,4 +1,4 @@
-// A container in its first minutes has its start-up limit, and afterwards the ordered one.
+// Tests of start-up limits: a container has the limit in its first minutes, and the ordered limit afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Unix time is 10,000 s ahead of the steady clock, unless it jumps.
+// Unix time is 10,000 s ahead of the steady clock, plus jump_s_.
 class ActuatorStartup : public testing::Test {
  protected:
   ActuatorStartup() {
@@ -47,8 +47,8 @@ class ActuatorStartup : public testing::Test {
     order.value = cores;
     actuator_->Apply({&order, 1}, Unix());
   }
-  // Returns a pod with this CPU limit and half of it as request. `age_s` is its age in seconds; below 0 it
-  // has not started.
+  // Returns a pod with this CPU limit and half of it as request. `age_s` is the age of the pod in seconds;
+  // negative: not started.
   Pod With(double cores, int64_t age_s, const char* name = kPodA) {
     Pod pod = TestPod(name);
     ContainerState& c = pod.containers[0];
@@ -62,7 +62,7 @@ class ActuatorStartup : public testing::Test {
     pod.resized_by_us = cores != 0.2;
     return pod;
   }
-  // Returns the same pod after its resize.
+  // Returns the pod after a resize to `cores`.
   static Pod Now(Pod pod, double cores) {
     ContainerState& c = pod.containers[0];
     c.limits.cpu = c.actual_limits.cpu = cores;
@@ -301,7 +301,7 @@ TEST_F(ActuatorStartup, AClockThatJumpsEndsItOrLeavesItForAWindowAtMost) {
   Order(0.4);
   EXPECT_THAT(Step(), ElementsAre(Limit("1")));
   cluster_.pods().Put(Now(young, 1));
-  jump_s_ = -86'400;  // its start lies in the future
+  jump_s_ = -86'400;  // the pod's start is now in the future
   EXPECT_THAT(Step(), ElementsAre(Limit("400m")));
   cluster_.pods().Put(Now(young, 0.4));
   jump_s_ = 86'400;

@@ -1,4 +1,4 @@
-// KubernetesActuator: limits that are set in a workload's template and not on its pods.
+// KubernetesActuator: orders that are set in a workload's template instead of its pods.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -35,8 +35,8 @@ TemplateSetter::Options KubernetesActuator::TemplateOptions() {
   return out;
 }
 
-// Sets all orders for the workload at once, because each apply starts a rollout and removes the fields that
-// it does not name.
+// Applies all orders of the workload at once, because each apply starts a rollout and removes fields that it
+// omits.
 void KubernetesActuator::SetTemplate(const WorkloadName& workload, const std::string& name, Rolled& out) {
   struct Ordered {
     WorkloadName job;
@@ -55,12 +55,12 @@ void KubernetesActuator::SetTemplate(const WorkloadName& workload, const std::st
   }
   std::vector<TemplateWish> wishes;
   for (const auto& [key, ordered] : orders) {
-    // Called without the lock, because another component with its own lock returns the terms.
+    // Call TermsOf() without the lock, because it calls another component, which takes a lock of its own.
     const std::optional<PodTerms> terms = TermsOf(key);
     const std::string& container_name = ordered.job.container;
     if (terms.has_value() && !terms->in_template) continue;
     if (!terms.has_value()) {
-      // The terms of one order are unknown, so the whole template stays unchanged.
+      // With the terms of one order unknown, leave the whole template unchanged.
       out.results = {};
       out.results.again_in_s = options_.terms_s;
       out.results.of.assign(orders.size(), {TemplateSetter::Did::kWaits, "its settings are not known yet"});
@@ -118,7 +118,7 @@ void KubernetesActuator::EnforceTemplate(const Work& work, const std::vector<Pod
   if (rolled.results.again_in_s > 0) Again(work.key, options_.steady_s() + rolled.results.again_in_s);
   if (rolled.until_s > 0) Again(work.key, rolled.until_s);
   const auto at = std::ranges::find(rolled.keys, work.key);
-  // If the order has no key in `rolled`, it applies only to the pods of a trial.
+  // An order without a key in `rolled` applies only to the pods of a trial.
   const TemplateSetter::Result result =
       at == rolled.keys.end() ? TemplateSetter::Result{TemplateSetter::Did::kWaits, ""}
                               : rolled.results.of[static_cast<size_t>(at - rolled.keys.begin())];

@@ -1,6 +1,5 @@
-// KubernetesActuator: the orders that are due, and their sequence. Raises are carried out first, because a
-// job with too little waits for its raise, while a cut can wait. A raise that arrives during cuts is carried
-// out before the remaining cuts.
+// KubernetesActuator: sequence of the due orders. Raises precede cuts, because a job with too low a limit is at
+// risk, while a cut can wait. A raise that arrives during cuts precedes the remaining cuts.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -18,7 +17,7 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
   for (const std::string& workload : changed) {
     if (const auto it = by_workload_.find(workload); it != by_workload_.end())
       due_.insert(it->second.begin(), it->second.end());
-    // Claims of another manager concern all groups of a workload.
+    // Claims of another field manager affect all groups of a workload.
     const std::string groups = StrCat(workload, std::string(1, kGroupMark));
     for (auto it = by_workload_.lower_bound(groups);
          it != by_workload_.end() && it->first.starts_with(groups); ++it)
@@ -29,8 +28,7 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
     if (is_due) due_.insert(it->first);
     it = is_due ? again_.erase(it) : std::next(it);
   }
-  // Clear has_new_orders_ before due_ is taken, under the same lock: an order that arrives later sets it
-  // again.
+  // Clear has_new_orders_ under the same lock as due_ is taken, so that a later order sets it again.
   has_new_orders_ = false;
   std::vector<Work> out;
   for (const StandingOrders::Key& key : std::exchange(due_, {})) {
@@ -47,7 +45,7 @@ void KubernetesActuator::Again(const StandingOrders::Key& key, double at_s) {
   if (!is_new) it->second = std::min(it->second, at_s);
 }
 
-// Returns true if a pod has less than the order for it.
+// Returns true if a pod has less than its order.
 bool KubernetesActuator::Raises(const Work& work) const {
   const Resource resource = work.key.second.resource();
   return std::ranges::any_of(cluster_->pods().Of(work.workload), [&](const PodPtr& pod) {
@@ -63,7 +61,7 @@ void KubernetesActuator::SortIn(std::vector<Work> taken, WorkQueues& queues) con
   for (Work& work : taken) {
     const StandingOrders::Key key = work.key;
     const bool raises = Raises(work);
-    // Earlier work with this key has an older order.
+    // Replaces earlier work with this key, whose order is older.
     queues.raises.erase(key);
     queues.others.erase(key);
     (raises ? queues.raises : queues.others).emplace(key, std::move(work));

@@ -106,8 +106,8 @@ absl::Status ApiWriter::ApplyTemplate(const WorkloadName& workload, std::string_
       .status();
 }
 
-// Uses a list with a selector: the right to watch namespaces usually comes with the right to list them, not
-// to get a single one.
+// List namespaces with a selector: roles that permit watching namespaces usually permit listing, but not getting a
+// single one.
 absl::Status ApiWriter::CheckReviewed(const Pod& pod) {
   const absl::StatusOr<std::string> configuration = client_->Get(StrCat(
       "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/", PercentEncode(webhook_)));
@@ -130,7 +130,7 @@ absl::Status ApiWriter::Evict(const Pod& pod) {
   body.EndObject();
   body.Key("deleteOptions");
   body.BeginObject();
-  // With the UID the eviction fails if another pod has this name now.
+  // With the UID in the preconditions, the eviction fails if a new pod has the same name.
   body.Key("preconditions");
   body.BeginObject();
   body.Field("uid", pod.uid);

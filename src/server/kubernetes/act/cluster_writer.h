@@ -1,4 +1,4 @@
-// Changes that Tautline makes in a cluster: the interface, and its implementation that calls the API server.
+// The changes that Tautline makes in a cluster: the interface, and its implementation for the API server.
 #pragma once
 
 #include <cstdint>
@@ -17,39 +17,38 @@
 
 namespace taut::server {
 
-// Writes to a cluster. Functions return the errors of ApiStatus. A retry may succeed after Unavailable,
-// DeadlineExceeded, Aborted and ResourceExhausted. Not thread-safe.
+// Writes to a cluster. Functions return the errors of ApiStatus(). After Unavailable, DeadlineExceeded, Aborted
+// and ResourceExhausted, a retry may succeed. Not thread-safe.
 class ClusterWriter {
  public:
   virtual ~ClusterWriter() = default;
-  // Resizes a pod's containers in place. `patch`: a strategic merge patch for pods/resize.
+  // Resizes containers of a pod in place. `patch` is a strategic merge patch for pods/resize.
   virtual absl::Status ResizePod(const Pod& pod, std::string_view patch) = 0;
-  // Sets the number of replicas through the subresource scale, which the workload's kind must have
+  // Sets the number of replicas through the scale subresource, which the workload's kind must have
   // (server/kubernetes/watch/scale_finder.h).
   virtual absl::Status Scale(const WorkloadName& workload, int64_t replicas) = 0;
-  // Returns the containers of the workload's template, with the owner's amounts. InvalidArgument if the kind
-  // has no known template.
+  // Returns the containers of the workload's template, with the owner's amounts. Returns InvalidArgument if the
+  // kind has no known template.
   virtual absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) = 0;
-  // Returns the workload's object as JSON. InvalidArgument if the kind has no known template.
+  // Returns the workload as JSON. Returns InvalidArgument if the kind has no known template.
   virtual absl::StatusOr<std::string> Workload(const WorkloadName& workload) = 0;
-  // Applies `body` to the workload, by a server-side apply with the manager kFieldManager. The fields in
-  // `body` become Tautline's, even if another manager has set them.
+  // Applies `body` to the workload by server-side apply with the manager kFieldManager. Takes ownership of the
+  // fields in `body`, even if another manager has set them.
   virtual absl::Status ApplyTemplate(const WorkloadName& workload, std::string_view body) = 0;
-  // Returns OK if the mutating webhook reviews new pods that have this pod's labels and namespace. Otherwise
-  // returns FailedPrecondition with the reason.
+  // Returns OK if the mutating webhook reviews new pods with this pod's labels and namespace. Otherwise returns
+  // FailedPrecondition with the reason.
   virtual absl::Status CheckReviewed(const Pod& pod) = 0;
-  // Evicts this pod, but no later pod of the same name. ResourceExhausted if a PodDisruptionBudget forbids
-  // the eviction now.
+  // Evicts this pod, and never a later pod of the same name. Returns ResourceExhausted if a PodDisruptionBudget
+  // forbids the eviction now.
   virtual absl::Status Evict(const Pod& pod) = 0;
-  // Returns the seconds that the server's last response (429, 503) requested to wait before the next request;
-  // 0: none.
+  // Returns the delay before the next request that the last response (429, 503) asked for, in seconds; 0 if none.
   virtual double retry_after_s() const = 0;
 };
 
 // Writes to a cluster through its API server. Not thread-safe.
 class ApiWriter final : public ClusterWriter {
  public:
-  // `webhook`: name of the MutatingWebhookConfiguration for CheckReviewed.
+  // `webhook` is the name of the MutatingWebhookConfiguration for CheckReviewed().
   explicit ApiWriter(std::unique_ptr<ApiClient> client, std::string webhook = "");
   ApiWriter(const ApiWriter&) = delete;
   ApiWriter& operator=(const ApiWriter&) = delete;
@@ -61,11 +60,11 @@ class ApiWriter final : public ClusterWriter {
   absl::Status CheckReviewed(const Pod& pod) override;
   absl::Status Evict(const Pod& pod) override;
   double retry_after_s() const override { return client_->retry_after_s(); }
-  // Makes the request in progress and all later requests fail. Thread-safe.
+  // Makes the current request and all later requests fail. Thread-safe.
   void Interrupt() { client_->Interrupt(); }
 
  private:
-  // Returns the path of the workload's scale. InvalidArgument if the kind has no scale.
+  // Returns the path of the workload's scale. Returns InvalidArgument if the kind has no scale.
   absl::StatusOr<std::string> ScaledPath(const WorkloadName& workload);
 
   std::unique_ptr<ApiClient> client_;
@@ -73,13 +72,13 @@ class ApiWriter final : public ClusterWriter {
   ScaleFinder scales_;
 };
 
-// Returns true if a retry may succeed without anyone's action.
+// Returns true if a retry may succeed without an administrator's action.
 bool MayPass(const absl::Status& status);
 
-// Returns the workload's path, such as "/apis/apps/v1/namespaces/shop/deployments/web". InvalidArgument for a
-// kind without a pod template.
+// Returns the path of the workload, such as "/apis/apps/v1/namespaces/shop/deployments/web". Returns
+// InvalidArgument if the kind has no pod template.
 absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload);
-// Returns the path of a list that contains only this workload, or is empty if the workload does not exist.
+// Returns the path of a list with only this workload, which is empty if the workload does not exist.
 absl::StatusOr<std::string> WorkloadListPath(const WorkloadName& workload);
 
 }  // namespace taut::server

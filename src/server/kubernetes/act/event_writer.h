@@ -1,4 +1,4 @@
-// Writes Events (core/v1) about Tautline's acts on workloads, as `kubectl describe` shows them.
+// Writes Events (core/v1) about Tautline's changes of workloads, for `kubectl describe`.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace taut::server {
 
-// The fields with which an Event refers to a workload.
+// Fields with which an Event refers to a workload.
 struct WorkloadIdentity {
   std::string api_version, kind, uid;
 };
 
-// Identities of the workloads whose metadata tautd watches. Thread-safe.
+// Identities of the workloads that tautd watches. Thread-safe.
 class WorkloadDirectory {
  public:
   // Replaces all workloads of a kind, such as "Deployment".
@@ -33,7 +33,7 @@ class WorkloadDirectory {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, WorkloadIdentity> identities_;  // identity by WorkloadKey
+  std::map<std::string, WorkloadIdentity> identities_;  // by WorkloadKey()
 };
 
 struct WorkloadEvent {
@@ -44,21 +44,21 @@ struct WorkloadEvent {
 };
 // Returns the Event about a decision.
 WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload);
-// Returns the Event about the eviction of a pod. `why`: the reason of the eviction.
+// Returns the Event about the eviction of a pod for the reason `why`.
 WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::string_view why);
-// Returns the Event about a pod that the kernel limits below its limits. `text` describes the amounts.
+// Returns the Event about a pod whose cgroup has a lower limit than the pod. `text` describes the amounts.
 WorkloadEvent LowLimitEvent(const WorkloadName& workload, std::string_view text);
-// Returns the Event about a label or annotation of the workload that has no effect.
+// Returns the Event about a label or annotation of the workload without effect.
 WorkloadEvent RefusalEvent(const WorkloadName& workload, std::string_view sentence);
-// Returns the Event as JSON. `time`: time of the Event, RFC 3339.
+// Returns the Event as JSON. `time` is the time of the Event in RFC 3339.
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time);
 
-// Writes Events from a queue at a bounded rate. Drops Events that do not fit in the queue or that the server
-// rejects. Add and counts may be called from any thread, Step from one thread only.
+// Writes Events from a queue at a bounded rate. Drops Events if the queue is full, and Events that the server
+// rejects. Any thread may call Add() and counts(), only one thread Step().
 class EventWriter {
  public:
   struct Options {
-    // Posts an Event's JSON, `body`, to the path `collection`.
+    // Posts `body`, the JSON of an Event, to the path `collection`.
     std::function<absl::Status(const std::string& collection, const std::string& body)> send;
     std::function<std::string()> time;
     std::function<double()> steady_s;
@@ -68,16 +68,16 @@ class EventWriter {
   EventWriter(Options options, const WorkloadDirectory* directory)
       : options_(std::move(options)), directory_(directory) {}
 
-  // Queues an Event. Step drops the Event if its workload is not in the directory.
+  // Queues an Event. Step() drops it if its workload is not in the directory.
   void Add(WorkloadEvent event);
-  // Writes queued Events until the rate is used up, the queue is empty, or `stopping` returns true.
+  // Writes queued Events until the rate is exhausted, the queue is empty, or `stopping` returns true.
   void Step(const std::function<bool()>& stopping);
 
   struct Counts {
     uint64_t written = 0, failed = 0, dropped = 0;
   };
   Counts counts() const;
-  std::string last_error() const;  // "": the last write succeeded
+  std::string last_error() const;  // "" after a successful write
 
  private:
   std::optional<WorkloadEvent> Next();
@@ -88,7 +88,7 @@ class EventWriter {
   std::deque<WorkloadEvent> waiting_;
   Counts counts_;
   std::string last_error_;
-  // Used only by the thread that calls Step.
+  // Used only by Step().
   double tokens_ = 0, filled_at_s_ = -1;
 };
 

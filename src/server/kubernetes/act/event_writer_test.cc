@@ -124,7 +124,7 @@ TEST(EventOf, SaysWhatWasDone) {
 
 TEST(EventOf, ALongSentenceIsCutBetweenCharacters) {
   Decision release = Raise();
-  for (int i = 0; i < 2; ++i) {  // one of the two lengths would cut a character in half
+  for (int i = 0; i < 2; ++i) {  // one of the two lengths would split a character
     release.sentence = std::string(static_cast<size_t>(i), 'x');
     for (int n = 0; n < 600; ++n) release.sentence += "\xC3\xA9";
     const std::string message = EventOf(release, {"shop", "deployment", "web", ""}).message;

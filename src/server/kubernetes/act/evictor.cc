@@ -18,8 +18,8 @@ constexpr size_t kFewestReady = 2;
 
 std::string PodText(const Pod& pod) { return StrCat("pod ", FullName(pod)); }
 
-// Returns the reason why the pod is never evicted. Returns "" if its controller creates a replacement that
-// can run elsewhere in its place.
+// Returns the reason why the pod must never be evicted; "" if its controller creates a replacement that can run on
+// another node.
 std::string WhyNever(const Pod& pod) {
   if (pod.is_static) return "it is a static pod";
   if (pod.owner_kind.empty()) return "it has no controller that would replace it";
@@ -29,8 +29,8 @@ std::string WhyNever(const Pod& pod) {
   return "";
 }
 
-// Returns the name of the budget in a message such as "The disruption budget web needs 2 healthy pods and has
-// 2 currently".
+// Returns the name of the PodDisruptionBudget in a message such as "The disruption budget web needs 2 healthy pods
+// and has 2 currently".
 std::string_view BudgetIn(std::string_view message) {
   constexpr std::string_view kBefore = "disruption budget ";
   const size_t at = message.find(kBefore);
@@ -39,8 +39,8 @@ std::string_view BudgetIn(std::string_view message) {
   return rest.substr(0, rest.find(' '));
 }
 
-// Returns a result with a text if the workload has too few pods, or if another pod of it does not serve.
-// Otherwise the text is "".
+// Returns a result with a text if the workload has too few pods or if another of its pods is not ready. Otherwise
+// the text is "".
 Evictor::Result WhyNotNow(const std::vector<PodPtr>& pods, const Pod& pod) {
   size_t ready = 0, alive = 0;
   const Pod* missing = nullptr;
@@ -76,9 +76,8 @@ Evictor::Result Evictor::LookForReplacement(State& state, const std::vector<PodP
   const double until_s = state.evicted_at_s + options_.replaced_s;
   if (next == nullptr && now_s < until_s)
     return {Did::kWaits, StrCat("evicted once the pod that replaces ", state.evicted, " is ready"), until_s};
-  // If no replacement appeared in time, or a replacement has the set amounts, the next pod may be evicted. A
-  // replacement without the set amounts stops all evictions of the workload, because further evictions would
-  // not help.
+  // The next pod may be evicted if no replacement appeared in time, or if a replacement has the set amounts.
+  // Without the set amounts, stop all evictions of the workload, because they would not help.
   const std::string evicted = std::exchange(state.evicted, "");
   if (next == nullptr || given) return {Did::kEvicted, "", 0};
   state.last = {Did::kNothing,
@@ -124,7 +123,7 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
       return state.last;
     }
   }
-  // Make the cheap checks against the watch first, then the checks that need requests.
+  // First check what the watch knows, then what needs requests.
   if (Result result = WhyNotNow(pods, pod); !result.text.empty()) return result;
   if (const std::string why = why_not(); !why.empty())
     return {Did::kNothing, StrCat("not evicted: ", why), 0};
@@ -142,7 +141,7 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
     out.was_asked = true;
     return out;
   }
-  // From here on the state of the replacement decides. Compare UIDs, because a StatefulSet reuses names.
+  // From here on the replacement decides. Compare UIDs, because a StatefulSet reuses names.
   state = {};
   state.evicted = PodText(pod);
   state.evicted_uid = pod.uid;

@@ -1,7 +1,7 @@
-// Evicts pods whose limit cannot be set in place, so that their replacements start with the new limit. Evicts
-// one pod of a workload at a time, and only while other pods of the workload serve.
+// Evicts pods whose limit cannot be set in place, so that their replacements start with the new limit. Evicts one
+// pod of a workload at a time, and only while other pods of the workload serve.
 //
-// Source: Kubernetes, "API-initiated Eviction" (policy/v1), which PodDisruptionBudgets can refuse.
+// Source: Kubernetes, "API-initiated Eviction" (policy/v1), which respects PodDisruptionBudgets.
 #pragma once
 
 #include <cstdint>
@@ -16,49 +16,51 @@
 
 namespace taut::server {
 
-// Keeps the progress of each workload's evictions. Not thread-safe.
+// Evicts pods, and keeps the progress of each workload's evictions. Not thread-safe.
 class Evictor {
  public:
   struct Options {
-    double replaced_s = 600;                        // longest wait for the replacement
-    double first_retry_s = 10, most_retry_s = 600;  // after refused evictions; doubled with each refusal
-    double refused_retry_s = 600;                   // delay after a refusal that needs someone's action
-    double not_given_s = 86'400;  // pause for a workload whose new pod did not start with its limit
+    double replaced_s = 600;  // maximum wait for the replacement
+    // delays after refused evictions, doubled with each refusal
+    double first_retry_s = 10, most_retry_s = 600;
+    // delay after a refusal that an administrator must resolve
+    double refused_retry_s = 600;
+    double not_given_s = 86'400;  // pause for a workload whose new pod started without its limit
   };
   enum class Did : uint8_t { kNothing, kWaits, kRefused, kFailed, kEvicted };
   struct Result {
     Did did = Did::kNothing;
-    std::string text;        // for people: what was done, or the reason why nothing was done
-    double again_at_s = 0;   // latest time of the next call; 0: call when a pod of the workload changes
-    bool was_asked = false;  // true if this call sent an eviction request to the API server
+    std::string text;        // for users: what was done, or why nothing was done
+    double again_at_s = 0;   // latest time of the next call; 0: when a pod of the workload changes
+    bool was_asked = false;  // true if this call sent an eviction request
   };
-  // `cluster` and `writer` must outlive the object.
+  // `cluster` and `writer` must outlive this object.
   Evictor(Options options, const Cluster* cluster, ClusterWriter* writer)
       : options_(options), cluster_(cluster), writer_(writer) {}
 
-  // Evicts the pod if possible. `why_not` returns the reason why the pod's replacement would not start with
-  // the set amounts; "" if it would. O(pods of the workload), plus at most one eviction request.
+  // Evicts the pod if possible. `why_not` returns the reason why a replacement would not start with the set
+  // amounts; "" if it would. O(pods of the workload), with at most one eviction request.
   Result Evict(const WorkloadName& workload, const Pod& pod, absl::FunctionRef<std::string()> why_not,
                double now_s);
 
  private:
-  // State of a workload for which an eviction was made or attempted.
+  // State of a workload whose pods were evicted, or whose eviction was refused.
   struct State {
-    std::string evicted, evicted_uid;  // the evicted pod until it is replaced; "": none
-    std::set<std::string> before;      // UIDs of all pods of the workload at the eviction
+    std::string evicted, evicted_uid;  // evicted pod that was not replaced yet; "": none
+    std::set<std::string> before;      // UIDs of the workload's pods at the time of the eviction
     double evicted_at_s = 0;
     int refusals = 0;  // number of consecutive refusals
-    Result last;       // valid until last.again_at_s
+    Result last;       // result until last.again_at_s
   };
-  // Checks whether the evicted pod was replaced. kEvicted: the replacement is running, and the next pod may
-  // be evicted.
+  // Checks the replacement of the evicted pod. Returns kEvicted if the replacement is running, so that the next
+  // pod may be evicted.
   Result LookForReplacement(State& state, const std::vector<PodPtr>& pods, const Pod& pod, double now_s);
   Result Refused(State& state, const Pod& pod, const absl::Status& status, double now_s) const;
 
   const Options options_;
   const Cluster* const cluster_;
   ClusterWriter* const writer_;
-  std::map<std::string, State> states_;  // state by WorkloadKey
+  std::map<std::string, State> states_;  // by WorkloadKey()
 };
 
 }  // namespace taut::server

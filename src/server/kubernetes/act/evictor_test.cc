@@ -18,7 +18,7 @@ using testing::IsEmpty;
 
 constexpr const char* kPodC = "web-5d4f8c7b9d-ccccc";
 
-// An actuator that may evict, and an order of 100 MiB for pods with 64 MiB.
+// An actuator that may evict, with an order of 100 MiB for pods that have 64 MiB.
 class Eviction : public testing::Test {
  protected:
   Eviction() {
@@ -52,7 +52,7 @@ class Eviction : public testing::Test {
     order.tasks = std::move(tasks);
     actuator_->Apply({&order, 1}, 1000);
   }
-  // Returns a pod whose 100 MiB the API server has accepted; `state` is the kubelet's answer.
+  // Returns a pod whose 100 MiB the API server accepted, and for which the kubelet reports `state`.
   static Pod Stuck(const char* name, ResizeState state = ResizeState::kInfeasible) {
     Pod pod = TestPod(name);
     ContainerState& c = pod.containers[0];
@@ -75,13 +75,13 @@ class Eviction : public testing::Test {
     pod.admitted_by_us = true;
     return pod;
   }
-  // Returns the requests after these seconds.
+  // Advances the clock and returns the requests that follow.
   std::vector<std::string> After(double seconds) {
     now_s_ += seconds;
     actuator_->Step();
     return std::exchange(script_.asked, {});
   }
-  // Returns "7 pending ..." for the last outcome; "" if there is none.
+  // Returns the last outcome, such as "7 pending ..."; "" if there is none.
   std::string Outcome() {
     std::string out;
     for (const OutcomeUpdate& o : actuator_->TakeOutcomes())
@@ -183,7 +183,7 @@ TEST_F(Eviction, APodWhoseNodeIsTooSmallMayGoToALargerOne) {
   cluster_.pods().Put(TestPod(kPodA));
   EXPECT_THAT(After(31), IsEmpty());
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
-  // The scheduler counts requests, and may choose the small node again.
+  // The scheduler only considers requests, and may choose the small node again.
   cluster_.pods().Remove(TestPod(kPodA));
   cluster_.pods().Put(Given(kPodC));
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodB)));

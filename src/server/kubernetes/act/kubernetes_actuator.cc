@@ -9,9 +9,9 @@ namespace taut::server {
 namespace {
 
 constexpr double kForgetEverySeconds = 3600;
-constexpr std::chrono::milliseconds kLook{100};  // interval between checks of the cluster's changes
+constexpr std::chrono::milliseconds kLook{100};  // interval at which changes of the cluster are checked
 
-// Returns true if the order for all pods is the owner's amounts.
+// Returns true if the order for all pods is to restore the owner's amounts.
 bool IsReleased(const StandingOrders::Entry& entry) {
   return entry.all.has_value() && !entry.all->value.has_value() && entry.some.empty();
 }
@@ -45,7 +45,7 @@ void KubernetesActuator::Stop() {
 void KubernetesActuator::Run() {
   while (true) {
     Step();
-    // Before the first sync Step does nothing, so due work must not end the wait.
+    // Due work must not end the wait before the first sync, because Step() then does nothing.
     const bool may_work = cluster_->synced();
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, kLook, [&] { return stopping_ || (may_work && !due_.empty()) || has_new_scale_; });
@@ -55,7 +55,7 @@ void KubernetesActuator::Run() {
 }
 
 void KubernetesActuator::Step() {
-  if (!cluster_->synced()) return;  // a pod that is missing before the sync may still exist
+  if (!cluster_->synced()) return;  // before the sync, a pod that is missing may still exist
   templates_.clear();
   std::erase_if(rolled_,
                 [now_s = options_.steady_s()](const auto& one) { return one.second.until_s <= now_s; });
@@ -71,7 +71,7 @@ void KubernetesActuator::Step() {
   WorkQueues queues;
   SortIn(TakeWork(), queues);
   while (std::optional<Work> work = queues.Next()) {
-    // Called without the lock, because another component with its own lock returns the terms.
+    // Call TermsOf() without the lock, because it calls another component, which takes a lock of its own.
     const std::optional<PodTerms> terms = TermsOf(work->key);
     if (!terms.has_value()) {
       Again(work->key, options_.steady_s() + options_.terms_s);
@@ -95,8 +95,7 @@ void KubernetesActuator::Step() {
   if (options_.steady_s() >= forget_at_s_) Forget();
 }
 
-// Also waits for the list of autoscalers: an order that is set before the list is known could change the
-// replicas of an autoscaled workload.
+// Also wait for the list of autoscalers. Otherwise an order could change the replicas of an autoscaled workload.
 std::string KubernetesActuator::WhyNot() const {
   if (std::string why = options_.why_not ? options_.why_not() : ""; !why.empty()) return why;
   const std::string missing = options_.owners == nullptr ? "" : options_.owners->NotListed();
@@ -107,7 +106,7 @@ std::string KubernetesActuator::WhyNot() const {
 void KubernetesActuator::NoteWhetherItMay() {
   const bool may = WhyNot().empty();
   if (may && !might_) {
-    memory_.clear();  // another tautd may have changed the pods legitimately since
+    memory_.clear();  // another tautd may have changed the pods since
     rolled_.clear();
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : orders_.entries()) due_.insert(key);
@@ -122,8 +121,8 @@ void KubernetesActuator::NoteTerms() {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : orders_.entries()) keys.push_back(key);
   }
-  // Called without the lock, because another component with its own lock returns the terms. An unknown job
-  // keeps its last terms.
+  // Call TermsOf() without the lock, because it calls another component, which takes a lock of its own. An unknown
+  // job keeps its last terms.
   std::map<StandingOrders::Key, PodTerms> now;
   for (const StandingOrders::Key& key : keys) {
     if (const std::optional<PodTerms> terms = TermsOf(key); terms.has_value()) now.emplace(key, *terms);
@@ -179,7 +178,7 @@ void KubernetesActuator::Forget() {
 }
 
 void KubernetesActuator::Enforce(const Work& work) {
-  // Keep the memory of pods that still exist, and of no others.
+  // Keep the memory of existing pods only.
   std::map<std::string, PodMemory> before;
   before.swap(memory_[work.key]);
   std::map<std::string, PodMemory>& memory = memory_[work.key];
@@ -206,7 +205,7 @@ void KubernetesActuator::Enforce(const Work& work) {
     if (!result.text.empty() && tally.text.empty()) tally.text = result.text;
   }
   if (memory.empty()) memory_.erase(work.key);
-  // If the job's mode withdraws an order, this is no outcome of the order's decision. A release follows.
+  // If the mode of the job withdraws the order, report no outcome: a release follows.
   if (work.terms.applies() || IsReleased(work.entry)) ReportAll(work, tallies);
 }
 
@@ -228,8 +227,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
   }
   memory.blocked_since_s.reset();
   if (!result.evict_after_s.has_value() || !order.value.has_value()) return result;
-  // The time until the eviction starts here: the pod may be evicted once it has been blocked for
-  // evict_after_s.
+  // The delay of the eviction starts now. The pod may be evicted after it has been blocked for evict_after_s.
   memory.blocked_since_s = since_s.value_or(options_.steady_s());
   return EvictIfDue(work, pod, std::move(result), *memory.blocked_since_s);
 }
@@ -287,7 +285,7 @@ void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Ta
     }
     return;
   }
-  // Restored pods have the owner's limits, and later pods get these from their template: the order is done.
+  // The release is done: all pods have the owner's amounts, and new pods get these from the template.
   const bool released =
       IsReleased(*now) && work.entry.all.has_value() && now->all->decision == work.entry.all->decision;
   if (all_done && released) {

@@ -52,7 +52,7 @@ class Actuator : public testing::Test {
   std::vector<std::string> Asked() { return std::exchange(script_.asked, {}); }
   // Returns the outcomes since the last call, such as "7 applied set on 1 pod".
   std::vector<std::string> Outcomes() { return OutcomesOf(*actuator_); }
-  // Returns a pod whose patch the API server has accepted and, if `by_kubelet`, the kubelet has set.
+  // Returns a pod whose patch the API server accepted and, if `by_kubelet`, the kubelet carried out.
   static Pod Resized(const char* name, double limit_mebibytes, bool by_kubelet = true) {
     Pod pod = TestPod(name);
     pod.resized_by_us = true;
@@ -178,8 +178,7 @@ TEST_F(Actuator, ChangesNothingWhileAnotherHoldsTheLease) {
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("7 applied set on 1 pod"));
 
-  // Another tautd holds the lease for a while and sets another limit. It may do so, and this tautd does not
-  // step back.
+  // While another tautd has the lease, it may set another limit. This tautd does not step back from that change.
   why_not_ = "tautd-1 holds the lease";
   cluster_.pods().Put(Resized(kPodA, 140));
   actuator_->Step();
@@ -220,13 +219,13 @@ TEST_F(Actuator, ARequestAloneFollowsEachOrder) {
 
 TEST_F(Actuator, NothingIsLoweredWhileAPodStarts) {
   Pod young = TestPod(kPodA);
-  young.started_s = 950;  // it is 1000 now
+  young.started_s = 950;  // the current time is 1000
   cluster_.pods().Replace({young});
   Order(Memory(7, 40));
   actuator_->Step();
   EXPECT_THAT(Asked(), testing::IsEmpty());
   EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 pending"), HasSubstr("for another 250 s"))));
-  Order(Memory(8, 900));  // a raise, as after a kill
+  Order(Memory(8, 900));  // a raise, as after an OOM kill
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodA)));
   Pod raised = Resized(kPodA, 900);
@@ -243,7 +242,7 @@ TEST_F(Actuator, NothingIsLoweredWhileAPodStarts) {
 TEST_F(Actuator, TheGraceIsThatOfTheJobAndAChangeOfItCountsForWhatWaits) {
   terms_->startup_grace_s = 60;
   Pod young = TestPod(kPodA);
-  young.started_s = 970;  // it is 1000 now
+  young.started_s = 970;  // the current time is 1000
   cluster_.pods().Replace({young});
   Order(Memory(7, 40));
   actuator_->Step();
@@ -261,7 +260,7 @@ TEST_F(Actuator, TheGraceIsThatOfTheJobAndAChangeOfItCountsForWhatWaits) {
 
 TEST_F(Actuator, AContainerThatHasJustRestartedStartsToo) {
   Pod pod = TestPod(kPodA);
-  pod.started_s = 100;  // it is 1000 now
+  pod.started_s = 100;  // the current time is 1000
   pod.containers[0].started_s = 900;
   cluster_.pods().Replace({pod});
   Order(Memory(7, 40));
@@ -286,7 +285,7 @@ TEST_F(Actuator, ATrialIsOfSomePodsOnly) {
   cluster_.pods().Put(Resized(kPodB, 80));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("8 applied set on 1 pod"));
-  Order(Memory(9, 80));  // for all pods
+  Order(Memory(9, 80));  // an order for all pods
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodA)));
 }
@@ -312,8 +311,7 @@ TEST_F(Actuator, SaysWhatTheKubeletSays) {
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 1 pod"));
 }
 
-// If the refused limit stayed, nothing else of the pod would be resized: neither its CPU nor another
-// container.
+// The kubelet would otherwise carry out no other resize of the pod, neither of CPU nor of another container.
 TEST_F(Actuator, ALowerMemoryLimitThatTheKubeletRefusesIsWithdrawn) {
   Pod pod = TestPod(kPodA);  // runs with 64 MiB
   pod.containers[0].actual_limits = pod.containers[0].limits;
@@ -538,7 +536,7 @@ TEST_F(Actuator, GivesTheOwnersLimitBack) {
   EXPECT_EQ(actuator_->counts().orders, 0U);
 }
 
-// After a kill of the daemon, its stored state may be older than the decisions that are sent again.
+// If tautd was killed, its stored state may be older than the decisions that are sent again.
 TEST_F(Actuator, OrdersThatAreSentAgainHoldAndAreNotReportedAgain) {
   const std::string state = [&] {
     Order(Memory(7, 40));
@@ -627,7 +625,7 @@ TEST_F(Actuator, AnOrderHoldsOnlyAsFarAsTheJobsModeAndBoundsLetIt) {
   EXPECT_EQ(actuator_->counts().stepped_back, 0U);
 }
 
-// The pod's amounts were set by a tautd with another store, or by one that no longer runs.
+// The pod's amounts were set by a tautd with another store, or by a tautd that no longer runs.
 TEST_F(Actuator, APodOfAJobInModeOffGetsItsOwnersAmountsWithoutAnOrder) {
   script_.containers = {TestContainer()};
   terms_->mode = Mode::kOff;
@@ -654,7 +652,7 @@ TEST_F(Actuator, APodOfAJobInModeOffGetsItsOwnersAmountsWithoutAnOrder) {
   EXPECT_THAT(Asked(), IsEmpty()) << "who only observes may observe what another sets";
 }
 
-// A patch that was planned from the watch's state, which is older, would make the pod Guaranteed.
+// The state in the watch is older. A patch planned from it would make the pod Guaranteed.
 TEST_F(Actuator, ASecondPatchIsPlannedFromWhatTheFirstLeft) {
   terms_->allocation.request_share = 1;
   cluster_.pods().Replace({TestPod(kPodA)});
@@ -699,7 +697,7 @@ TEST_F(Actuator, WhatARuleOfTheNamespaceAllowsIsSet) {
 
 TEST_F(Actuator, WhatAQuotaHasLeftIsSet) {
   NamespaceRule rule{.namespace_name = "shop", .name = "team"};
-  rule.limits_left.memory = 16 * kMebibyte;  // beside the 64 MiB that the pod has
+  rule.limits_left.memory = 16 * kMebibyte;  // in addition to the pod's 64 MiB
   rules_ = {rule};
   cluster_.pods().Replace({TestPod(kPodA)});
   Order(Memory(7, 100));
@@ -715,7 +713,7 @@ TEST_F(Actuator, WhatAQuotaHasLeftIsSet) {
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"40Mi"})"))) << "less always fits";
 }
 
-// The kubelet leaves such a pod after a resize that coincided with a container's restart.
+// The state of a pod after a resize that coincided with a restart of its container.
 TEST_F(Actuator, APodThatTheKernelHoldsToLessIsResizedOnceMoreAndThenEvicted) {
   evicts_ = true;
   actuator_ = Make();
@@ -753,7 +751,7 @@ TEST_F(Actuator, APodThatTheKernelHoldsToLessIsResizedOnceMoreAndThenEvicted) {
   EXPECT_EQ(actuator_->counts().kernel_low, 1U);
 }
 
-// There is no order any more for a pod whose limit was released.
+// A pod whose limit was released has no order.
 TEST_F(Actuator, AReleasedPodThatTheKernelHoldsToLessIsResizedOnceMoreToo) {
   script_.containers = {TestContainer()};
   terms_->mode = Mode::kOff;
@@ -823,7 +821,7 @@ TEST_F(Actuator, ResourcesOfAPodAreResizedWhereTheServerCan) {
 }
 
 TEST_F(Actuator, ContainersThatShareTheLimitOfTheirPodNeverGetMoreTogether) {
-  Pod pod = TestPod(kPodA);  // app and log each have 64 MiB and request 32
+  Pod pod = TestPod(kPodA);  // app and log have 64 MiB each and request 32
   pod.containers.push_back(TestContainer("log"));
   pod.pod_limits.memory = 160 * kMebibyte;
   cluster_.pods().Replace({pod});
@@ -854,7 +852,7 @@ TEST_F(Actuator, WhereAPodsLimitIsSharedOutNothingIsAskedFor) {
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "the API server would take it";
   EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("64Mi of 120Mi fit"))));
-  // The owner's containers may exceed the pod's limit together; the limit may still be lowered.
+  // The owner's containers may together exceed the pod's limit. Then the limit may still be lowered.
   pod.pod_limits.memory = 100 * kMebibyte;
   cluster_.pods().Put(pod);
   Order(Memory(8, 50));
@@ -950,7 +948,7 @@ TEST_F(Actuator, ScalesUnlessAnAutoscalerDoes) {
   EXPECT_THAT(Outcomes(), ElementsAre("9 applied the workload's scale was set"));
 }
 
-// Another request would change the utilization, and with it the number of replicas.
+// Another request would change the utilization, and thereby the number of replicas.
 TEST_F(Actuator, ARequestThatAnAutoscalerScalesByStays) {
   cluster_.pods().Replace({TestPod(kPodA)});
   owners_.PutHpa({"shop", "web", "Deployment", "web", {{Resource::kMemory, ""}}});

@@ -80,14 +80,14 @@ void QuotaWriter::Pause() {
   entries_.clear();
 }
 
-// Lists the existing ResourceQuotas if they are unknown. Returns false if they are still unknown afterwards.
+// Lists the existing ResourceQuotas if they are unknown. Returns false if listing failed.
 bool QuotaWriter::AskExisting() {
   if (asked_) return true;
   const double now_s = options_.steady_s();
   if (now_s < ask_again_s_) return false;
   const absl::StatusOr<std::vector<std::string>> found = options_.existing();
   if (found.ok()) {
-    // The content of an existing ResourceQuota is unknown, so write each quota once.
+    // Write each quota once, because the content of an existing ResourceQuota is unknown.
     for (const std::string& name : *found) entries_[name].written = "?";
     return asked_ = true;
   }
@@ -129,7 +129,7 @@ void QuotaWriter::Write(const NamespaceQuota& quota, Entry& entry) {
     entry.due_s = now_s + options_.again_s;
     ++counts_.written;
     last_error_.clear();
-  } else if (absl::IsNotFound(status)) {  // no namespace has the group's name
+  } else if (absl::IsNotFound(status)) {  // the group has no namespace of its name
     entry.written.clear();
     entry.not_before_s = now_s + options_.absent_s;
   } else {

@@ -32,7 +32,7 @@ bool IsEqual(const ContainerState& container, Resource resource) {
   return request.has_value() && limit.has_value() && IsSameAmount(resource, *request, *limit);
 }
 
-// Returns true if request equals limit for all containers and resources of the pod except this resource of
+// Returns true if requests equal limits for all containers and resources of the pod, except for `resource` of
 // `but`.
 bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   for (const ContainerState& container : pod.containers) {
@@ -43,7 +43,7 @@ bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   return true;
 }
 
-// Returns OK if the container has a place for an amount of the resource. Otherwise returns the reason.
+// Returns OK if the resource of the container can be set, else the reason why not.
 absl::Status CheckPlace(const Pod& pod, const ContainerState& container, Resource resource,
                         const AllocationPlace& place) {
   if (place.now.limit.has_value() || place.now.request.has_value()) return absl::OkStatus();
@@ -73,7 +73,7 @@ absl::Status Check(const Pod& pod, const ContainerState& container, const Ordere
   }
   const bool restarts =
       resource == Resource::kCpu ? container.restarts_for_cpu : container.restarts_for_memory;
-  if (restarts && !container.crash_loops) {  // if no container is running, a restart policy has no effect
+  if (restarts && !container.crash_loops) {  // a restart policy has no effect while no container runs
     return Refuse(pod, container,
                   StrCat("its resizePolicy for ", Name(resource),
                          " is RestartContainer; expected NotRequired, the default"));
@@ -158,7 +158,7 @@ absl::StatusOr<ContainerResources> PlanRelease(const Pod& pod, const ContainerSt
                   StrCat("its template has no ", Name(resource),
                          " limit, and one that a pod has cannot be removed; a new pod has none"));
   }
-  // The API server does the same for a container that has a limit but no request.
+  // Like the API server, use the limit as the request of a container without a request.
   if (!out.request.has_value()) out.request = out.limit;
   return out;
 }
@@ -185,7 +185,7 @@ bool Lowers(const ContainerState& container, Resource resource, const ContainerR
   const auto below = [](const std::optional<double>& to, const std::optional<double>& from) {
     return to.has_value() && (!from.has_value() || *to < *from);
   };
-  // A request that is added does not lower anything.
+  // Adding a request does not lower an amount.
   const std::optional<double> request = is_cpu ? container.requests.cpu : container.requests.memory;
   return below(wanted.limit, is_cpu ? container.limits.cpu : container.limits.memory) ||
          (request.has_value() && below(wanted.request, request));

@@ -1,5 +1,5 @@
-// Converts a limit for a container to a patch for the pods/resize subresource, and compares the patch with
-// the amounts that the kubelet reports. No I/O.
+// Converts a limit for a container to a patch for the pods/resize subresource, and compares the patch with the
+// amounts that the kubelet reports. No I/O.
 #pragma once
 
 #include <cstdint>
@@ -14,56 +14,55 @@
 
 namespace taut::server {
 
-// Returns the container that a job's limit is for: the container with this name or, for "", the pod's only
-// container. nullptr if no container has the name, or if the name is "" and the pod has several containers.
+// Returns the container with this name. For "" returns the only container of the pod. Returns nullptr if there is
+// no such container.
 const ContainerState* ResizedContainer(const Pod& pod, std::string_view container);
 
-// Returns the amounts of `container`, one of the pod's, and the properties of its pod that a plan for the
-// resource depends on.
+// Returns the amounts of `container`, and the properties of its pod on which a plan for the resource depends.
 AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resource resource);
 
-// Returns the container with its owner's amounts. If the owner's amounts are unknown, it has the present
-// amounts.
+// Returns the container with its owner's amounts, or with its current amounts if the owner's are unknown.
 TemplateContainer InTemplate(const Pod& pod, const ContainerState& container);
 
-// An amount of one resource that is ordered for a container, and the rule by which request and limit follow
-// from it.
+// Ordered amount of one resource of a container, and the rule that determines request and limit.
 struct OrderedAmount {
   Resource resource = Resource::kCpu;
   double cores_or_bytes = 0;
   Allocation allocation = {};
-  // An autoscaler that relies on the request (FieldClaims), so that the request must stay; "": none.
+  // Autoscaler that relies on the request, which must then stay (FieldClaims); "": none.
   std::string scaled_by = {};
 };
 
-// Returns request and limit for an ordered amount, by PlanAllocation. A container without a limit does not
-// get one, because an added limit could not be removed. FailedPrecondition, with the reason, in these cases:
-// - The container has neither request nor limit now.
-// - kRequestOnly in a Guaranteed pod, a static pod, or a resize policy that restarts the running container.
+// Returns the request and limit for an ordered amount (PlanAllocation). Does not add a limit to a container
+// without one, because a limit cannot be removed from a pod. Returns FailedPrecondition with the reason in these
+// cases:
+// - The container has neither a request nor a limit.
+// - The rule is kRequestOnly and the pod is Guaranteed, the pod is static, or a resize would restart the
+//   container.
 // - The amount exceeds `allocatable` of the pod's node.
-// - The request must stay, and there is no limit, or the limit may not differ from the request.
+// - The request must stay, and there is no limit, or the limit must equal the request.
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
                                               const OrderedAmount& ordered,
                                               const std::optional<Amounts>& allocatable);
 
-// Returns the largest allowed amount between `now`, which is allowed, and `wanted`, which is not. The result
-// is in whole bytes or millicores. Found by bisection, with O(log) calls of `is_allowed`.
+// Returns the largest allowed amount between `now`, which is allowed, and `wanted`, which is not, in whole bytes
+// or millicores. Bisection with O(log) calls of `is_allowed`.
 double FittingAmount(Resource resource, double now, double wanted,
                      absl::FunctionRef<bool(double amount)> is_allowed);
 
-// Returns the owner's request and limit from the workload's template. FailedPrecondition if the template has
-// no limit, because a pod's limit cannot be removed.
+// Returns the owner's request and limit from the workload's template. Returns FailedPrecondition if the template
+// has no limit, because a limit cannot be removed from a pod.
 absl::StatusOr<ContainerResources> PlanRelease(const Pod& pod, const ContainerState& container,
                                                Resource resource, const ContainerState& in_template);
 
 // Returns the body of a strategic merge patch that sets the wanted amounts.
 std::string ResizePatch(const ContainerState& container, Resource resource, const ContainerResources& wanted);
 
-// Returns true if the pod's specification has these amounts, compared as the API stores quantities.
+// Returns true if the pod's specification has the wanted amounts, rounded as the API stores quantities.
 bool SpecHas(const ContainerState& container, Resource resource, const ContainerResources& wanted);
 // Returns true if the wanted request or limit is lower than in the pod's specification.
 bool Lowers(const ContainerState& container, Resource resource, const ContainerResources& wanted);
-// Returns true if the kubelet reports that the container runs with these amounts.
+// Returns true if the container runs with the wanted amounts, according to the kubelet.
 bool RunsWith(const ContainerState& container, Resource resource, const ContainerResources& wanted);
 
 }  // namespace taut::server

@@ -152,7 +152,7 @@ Allocation As(AppliesTo applies_to, std::optional<double> share = std::nullopt) 
 }
 
 TEST(ResizePlan, TheAmountMayBeTheRequest) {
-  const Pod pod = TestPod();  // 100m of 200m, 32Mi of 64Mi
+  const Pod pod = TestPod();  // requests and limits: 100m of 200m, 32Mi of 64Mi
   const auto plan = [&](Resource resource, double amount, const Allocation& allocation) {
     return *PlanResize(pod, pod.containers[0], {resource, amount, allocation}, std::nullopt);
   };
@@ -199,8 +199,7 @@ TEST(ResizePlan, ThePodKeepsItsQosClass) {
               HasSubstr("cpu.applies_to is request_only"));
 }
 
-// For every amount: the API accepts the result, the pod keeps its class, and another plan from the result
-// changes nothing.
+// For any amount, the API accepts the plan, the pod keeps its QoS class, and a second plan changes nothing.
 RC_GTEST_PROP(ResizePlan, IsStable, ()) {
   Pod pod = TestPod();
   ContainerState& c = pod.containers[0];

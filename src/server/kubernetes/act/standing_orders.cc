@@ -6,7 +6,7 @@
 namespace taut::server {
 namespace {
 
-// Format of the saved state: its first byte.
+// First byte of the saved state, which identifies its format.
 constexpr uint8_t kNamesAlone = 1, kWithWorkloads = 2;
 
 constexpr std::array<std::string WorkloadName::*, 5> kWorkloadParts = {
@@ -47,7 +47,7 @@ void StandingOrders::Take(const TargetOrder& order, const WorkloadName& workload
                           std::vector<OutcomeUpdate>& outcomes) {
   Entry& entry = entries_[{order.job, order.target}];
   entry.workload = workload;
-  // The newer order for all pods has ended the trial of this older decision.
+  // A newer order for all pods has ended the trial of this older decision.
   if (entry.all.has_value() && entry.all->decision > order.decision) {
     if (!IsFinal(order.known)) outcomes.push_back(Superseded(order.decision, now_s));
     return;

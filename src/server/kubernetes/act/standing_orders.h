@@ -1,5 +1,5 @@
-// The limits in force for the jobs of a cluster, pod by pod. They also apply to pods that are created later.
-// Values only: no I/O, clock or lock.
+// Orders in force for the jobs of a cluster, also for single pods during a trial. The orders apply to later pods,
+// too. No I/O, clock or lock.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace taut::server {
 
 struct StandingOrder {
   uint64_t decision = 0;
-  std::optional<double> value;  // cores or bytes of each pod; absent: the owner's amounts
+  std::optional<double> value;  // cores or bytes per pod; absent: the owner's amounts
 };
 
 class StandingOrders {
@@ -27,40 +27,40 @@ class StandingOrders {
   using Key = std::pair<std::string, Target>;
   struct Entry {
     WorkloadName workload;                      // the job's workload
-    std::optional<StandingOrder> all;           // order for the pods that `some` does not name
-    std::map<std::string, StandingOrder> some;  // orders of a trial, by pod name
-    // Unix time since which the job has no pods; 0 if it has pods.
+    std::optional<StandingOrder> all;           // order for all pods that are not in `some`
+    std::map<std::string, StandingOrder> some;  // orders of a trial by pod name
+    // Unix time since which the job has no pods, in seconds; 0 if it has pods.
     int64_t without_pods_s = 0;
-    // The last reported outcome of each decision in this entry.
+    // Last reported outcome of each decision in this entry.
     std::map<uint64_t, std::pair<Outcome, std::string>> reported;
 
-    // Returns the order that applies to this pod; nullptr if there is none.
+    // Returns the order that applies to a pod; nullptr if there is none.
     const StandingOrder* Of(const std::string& pod) const;
   };
 
-  // Adds an order. An order for all pods ends a trial. Adds the outcome kSuperseded for each replaced order
-  // that was neither applied nor failed.
+  // Adds an order. An order for all pods ends a trial. Appends kSuperseded for each replaced order that was
+  // neither applied nor failed.
   void Take(const TargetOrder& order, const WorkloadName& workload, int64_t now_s,
             std::vector<OutcomeUpdate>& outcomes);
-  // Orders the owner's amounts, without a decision, if the key has no order. Returns false if it has one.
+  // Adds an order for the owner's amounts without a decision. Returns false if the key already has an order.
   bool Adopt(const Key& key, const WorkloadName& workload);
-  // Appends an outcome of one of the entry's decisions to `outcomes` if the outcome changed.
+  // Appends the outcome of a decision to `outcomes` if it differs from the last reported one.
   void Report(const Key& key, uint64_t decision, Outcome outcome, std::string text, int64_t now_s,
               std::vector<OutcomeUpdate>& outcomes);
 
   const std::map<Key, Entry>& entries() const { return entries_; }
   const Entry* Find(const Key& key) const;
   void NotePods(const Key& key, bool has_pods, int64_t now_s);
-  // Returns the keys of the jobs that have had no pods since before this time.
+  // Returns the keys of the jobs that have had no pods since before `time_s`.
   std::vector<Key> WithoutPodsSince(int64_t time_s) const;
-  // Deletes the entry, so that later changes of the job's pods have no effect.
+  // Deletes the order of a job, whose pods then keep their amounts.
   void Erase(const Key& key) { entries_.erase(key); }
 
   void Save(ByteWriter& out) const;
-  // Returns the workload of a job for which an older version saved only the name; nullopt if the job does not
-  // belong to this cluster.
+  // Returns the workload of a job for which an older version saved only the name; nullopt if the job is not in
+  // this cluster.
   using OfOldName = absl::FunctionRef<std::optional<WorkloadName>(std::string_view job)>;
-  // Replaces all entries by saved ones. Returns false, and leaves no entry, if the data is damaged.
+  // Replaces all orders by saved orders. Returns false, and deletes all orders, if the data is damaged.
   bool Load(ByteReader& in, OfOldName workload_of);
 
  private:

@@ -38,7 +38,7 @@ TEST(StandingOrdersState, IsReadBackAndAnotherVersionIsRefused) {
   EXPECT_THAT(read.entries(), SizeIs(0));
 }
 
-// The first version stored the names of jobs alone.
+// The first version saved only the names of jobs.
 TEST(StandingOrdersState, OfTheFirstVersionIsRead) {
   std::string bytes;
   ByteWriter out(&bytes);
@@ -47,12 +47,12 @@ TEST(StandingOrdersState, OfTheFirstVersionIsRead) {
   out.PutString("shop/deployment/web/nginx");
   out.Put<uint8_t>(Target(Resource::kMemory).code());
   out.Put(uint8_t{1});
-  out.PutVarint(7);  // the decision
+  out.PutVarint(7);  // decision
   out.Put(uint8_t{1});
   out.Put(1e9);
-  out.Put(int64_t{0});  // since when it has no pods
-  out.PutVarint(0);     // orders of single pods
-  out.PutVarint(1);     // reports
+  out.Put(int64_t{0});  // no pods since
+  out.PutVarint(0);     // number of orders for single pods
+  out.PutVarint(1);     // number of reports
   out.PutVarint(7);
   out.Put(static_cast<uint8_t>(Outcome::kApplied));
   out.PutString("set on 2 pods");

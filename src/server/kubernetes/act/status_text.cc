@@ -13,14 +13,14 @@ namespace taut::server {
 namespace {
 
 constexpr double kStatusMiB = 1024.0 * 1024.0;
-constexpr double kMaterial = 0.1;  // largest difference that is ignored, as a share of the larger amount
+constexpr double kMaterial = 0.1;  // maximum ignored difference, as a share of the larger amount
 
 bool IsNearly(double a, double b) {
   return std::abs(a - b) <= kMaterial * std::max(std::abs(a), std::abs(b));
 }
 constexpr std::string_view kEllipsis = "...";
 
-// Returns the amount as text. Memory is rounded to whole Mi, because byte amounts are unreadable.
+// Formats an amount as a quantity. Rounds memory up to whole Mi, because byte amounts are unreadable.
 std::string ReadableQuantity(Resource r, double amount) {
   return Quantity(r, InCores(r) ? amount : std::ceil(amount / kStatusMiB) * kStatusMiB);
 }
@@ -37,8 +37,8 @@ void Put(Resource r, const ResourceStatus& of, bool with_reasons, std::string& o
   if (with_reasons && !of.reason.empty()) StrAppend(&out, " (", of.reason, ")");
 }
 
-// Returns the text of the first `shown` containers and the number of the other containers; "" if the text is
-// too long.
+// Returns the text of the first `shown` containers and the number of omitted containers; "" if the text is too
+// long.
 std::string TextOf(std::span<const ContainerStatus> containers, size_t shown, bool with_reasons) {
   std::string out;
   for (const ContainerStatus& of : containers.first(shown)) {
@@ -63,7 +63,7 @@ std::string WithoutReasons(std::string_view text) {
   return out;
 }
 
-// Returns the text split at blanks.
+// Returns the words of the text, which are separated by blanks.
 std::vector<std::string_view> WordsOf(std::string_view text) {
   std::vector<std::string_view> out;
   for (const std::string_view word : Split(text, ' ')) {
@@ -77,8 +77,8 @@ std::string_view WithoutEnd(std::string_view word) {
   return word;
 }
 
-// Returns true after the words that precede an amount. Other words may only look like an amount, such as a
-// container's name.
+// Returns true if the word precedes an amount. Other words, such as names of containers, may only look like
+// amounts.
 bool IsAmountNext(std::string_view word) { return word == "request" || word == "limit"; }
 
 bool IsNear(std::string_view a, std::string_view b) {
@@ -121,7 +121,7 @@ std::string ShortReason(std::string_view sentences) {
   std::string out(first);
   if (out.size() > kMaxStatusReasonBytes)
     out = StrCat(CutUtf8(first, kMaxStatusReasonBytes - kEllipsis.size()), kEllipsis);
-  // Parentheses delimit a reason, so the reason itself must not contain any.
+  // Parentheses delimit reasons, so a reason must not contain any.
   std::ranges::replace(out, '(', '[');
   std::ranges::replace(out, ')', ']');
   return out;

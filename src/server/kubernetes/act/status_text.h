@@ -1,9 +1,7 @@
-// The annotation tautline.dev/status of a workload. In one line it has the recommendations for the workload's
-// containers and the reasons.
+// Formats the annotation tautline.dev/status of a workload: one line with the recommendations for its containers
+// and their reasons. No I/O.
 //
 //   app auto: cpu request 125m limit 250m set (...), memory request 48Mi limit 96Mi waits (...); log observe: ...
-//
-// No I/O.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +20,9 @@ inline constexpr size_t kMaxStatusBytes = 400;
 inline constexpr size_t kMaxStatusReasonBytes = 60;
 
 struct ResourceStatus {
-  ContainerResources amounts = {};  // recommended amounts; both absent: no recommendation yet
-  std::string_view state = {};      // "set" or "waits"; "": the amounts are only recommended
-  std::string reason = {};          // for people; "": none
+  ContainerResources amounts = {};  // recommendation; both absent: none yet
+  std::string_view state = {};      // "set" or "waits"; "": only recommended
+  std::string reason = {};          // reason for users; "": none
 };
 
 struct ContainerStatus {
@@ -36,22 +34,20 @@ struct ContainerStatus {
   ResourceStatus& of(Resource r) { return r == Resource::kCpu ? cpu : memory; }
 };
 
-// Returns the state of a job's recommendation: "set" if the order in force is within a tenth of it, otherwise
-// "waits", "on trial", or "dry run" if nothing is applied. "" if the job's mode only shows the
-// recommendation.
+// Returns the state of a job's recommendation: "set" if the order in force differs by at most a tenth, else
+// "waits", "on trial", or "dry run" if nothing is applied. Returns "" if the job's mode only shows
+// recommendations.
 std::string_view StateOf(const JobView& job, Resource r, bool on_trial);
 
-// Returns the status in at most kMaxStatusBytes. If the text would be longer, leaves out first the reasons,
-// then the last containers, and ends with the number of the omitted containers. Memory is in whole Mi,
-// rounded up. "" for no containers.
+// Returns the status, at most kMaxStatusBytes long. Omits first the reasons and then the last containers, and ends
+// with the number of omitted containers. Memory is rounded up to whole Mi. Returns "" if there are no containers.
 std::string StatusText(std::span<const ContainerStatus> containers);
 
-// Returns true if two statuses differ only in their reasons and in amounts by at most a tenth of the larger
+// Returns true if two statuses differ only in their reasons, and in amounts by at most a tenth of the larger
 // amount. Accepts any text.
 bool SaysTheSame(std::string_view a, std::string_view b);
 
-// Returns the first sentence of the text up to a comma, cut to kMaxStatusReasonBytes between characters.
-// O(bytes).
+// Returns the first sentence up to a comma, cut to kMaxStatusReasonBytes at a character boundary. O(bytes).
 std::string ShortReason(std::string_view sentences);
 
 }  // namespace taut::server

@@ -15,8 +15,7 @@ std::pair<std::string, std::string> PlaceOfRight(const WorkloadName& workload) {
   return {workload.kind, workload.namespace_name};
 }
 
-// Returns true if another object has the name now: the API server responds like this to a patch with the old
-// UID.
+// Returns true if another object now has the name. The API server then rejects a patch with the old UID like this.
 bool IsReplaced(const absl::Status& status) {
   return absl::IsAborted(status) ||
          (absl::IsInvalidArgument(status) && Message(status).find("metadata.uid") != std::string_view::npos);
@@ -134,7 +133,7 @@ void StatusWriter::Step(const std::function<bool()>& stopping) {
   {
     const double now_s = options_.steady_s();
     const std::lock_guard lock(mutex_);
-    // No annotation of this namespace was due for a long time: the missing right may be checked again.
+    // No annotation of this namespace was due for a long time, so the missing right may be checked again.
     std::erase_if(forbidden_until_s_,
                   [&](const auto& item) { return now_s > item.second + options_.refused_s; });
     ForgetErrorsOfRights();
@@ -184,19 +183,19 @@ void StatusWriter::Write(const Key& key, const Entry& entry, const std::optional
 void StatusWriter::NoteFailure(const Key& key, const Entry& entry, const absl::Status& status) {
   const double now_s = options_.steady_s();
   const bool may_pass = MayPass(status);
-  // A temporary failure or a request to wait concerns the writes to all workloads.
+  // A temporary failure or a requested delay affects the writes to all workloads.
   if (may_pass && !absl::IsAborted(status))
     paused_until_s_ = now_s + std::max(options_.retry_s, options_.retry_after_s());
   const std::lock_guard lock(mutex_);
   const auto it = entries_.find(key);
   if (it != entries_.end() && it->second.uid == entry.uid)
     it->second.look_at_s = now_s + (may_pass ? options_.retry_s : options_.refused_s);
-  // The object is gone or was replaced. The watch will report this, and a new object is checked anew.
+  // The object is gone or was replaced. The watch will report the change, and a new object is checked anew.
   if (absl::IsNotFound(status) || IsReplaced(status)) return;
   ++counts_.failed;
   if (absl::IsPermissionDenied(status)) {
     forbidden_until_s_[PlaceOfRight(entry.workload)] = now_s + options_.refused_s;
-    // Keep the first refusal for the whole right: the log then has one sentence, not one for each namespace.
+    // Keep the first refusal per right, so that the log has one sentence instead of one per namespace.
     const std::string right = RightFor(entry.workload.kind);
     if (!forbidden_errors_.contains(right)) {
       forbidden_errors_[right] =

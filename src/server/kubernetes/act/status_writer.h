@@ -1,4 +1,4 @@
-// Keeps the annotation tautline.dev/status of workloads up to date.
+// Maintains the annotation tautline.dev/status of workloads.
 #pragma once
 
 #include <cstdint>
@@ -18,66 +18,64 @@
 
 namespace taut::server {
 
-// Field manager of the annotation tautline.dev/status. It must differ from kFieldManager: a server-side apply
-// by kFieldManager would remove an annotation that the apply does not name.
+// Field manager of the annotation. It differs from kFieldManager, because a server-side apply by kFieldManager
+// would remove an annotation that the apply does not contain.
 inline constexpr std::string_view kStatusFieldManager = "tautline-status";
 
-// Writes the annotations that are due. Step must be called from one thread; all other functions may be called
-// from any thread.
+// Writes annotations. Only one thread may call Step(); any thread may call the other functions.
 class StatusWriter {
  public:
   struct Options {
-    // Returns the status of a workload (the name has no container). Empty list: nothing is recommended, and
-    // the annotation is removed. nullopt: the status is unknown at present, and the annotation stays.
-    // `reasons`: include reasons.
+    // Returns the status of a workload, which is named without a container. Empty list: nothing is recommended,
+    // and the annotation is removed. nullopt: the status is unknown, and the annotation stays. `reasons`: include
+    // reasons.
     std::function<std::optional<std::vector<ContainerStatus>>(const WorkloadName& workload, bool reasons)> of;
     // Sends the merge patch `patch` to `path`.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
-    std::function<double()> retry_after_s;  // as of ClusterWriter
+    std::function<double()> retry_after_s;  // ClusterWriter::retry_after_s()
     std::function<double()> steady_s;
     double look_s = 20;      // interval between two checks of a workload
-    double settle_s = 10;    // delay from the first sight of a workload to its first check
-    double again_s = 600;    // least interval between two writes to a workload; removals need not wait
+    double settle_s = 10;    // delay before the first check of a new workload
+    double again_s = 600;    // minimum interval between two writes to a workload, except removals
     double retry_s = 30;     // delay after a temporary failure
-    double refused_s = 600;  // delay after other failures; if a right is missing, for its kind and namespace
+    double refused_s = 600;  // delay after other failures; for a missing right, of its kind and namespace
     double per_second = 5, burst = 10;  // rate of writes to the API server
   };
   explicit StatusWriter(Options options) : options_(std::move(options)) {}
 
   // Replaces all workloads of a kind, such as "Deployment".
   void Replace(const std::string& kind, const std::vector<OwnedObject>& objects);
-  // As Replace, for custom resources that own pods (custom_owners.h).
+  // Replaces all custom resources of a kind that own pods (custom_owners.h).
   void ReplaceCustom(const FoundKind& kind, const std::vector<OwnedObject>& objects);
   void Put(const std::string& kind, const OwnedObject& object);
   void Remove(const std::string& kind, const OwnedObject& object);
 
-  // Writes the annotations that are due, one after the other, until `stopping` returns true. An annotation is
-  // written if it differs from the object's (SaysTheSame), and removed if nothing is recommended. O(workloads
-  // that are due).
+  // Writes the due annotations one after the other, until `stopping` returns true. Writes an annotation that
+  // differs from the object's (SaysTheSame), and removes it if nothing is recommended. O(due workloads).
   void Step(const std::function<bool()>& stopping);
 
   struct Counts {
     uint64_t written = 0, failed = 0;
   };
   Counts counts() const;
-  // Returns the last error; "" if the last write succeeded and no right is missing. For missing rights, has
-  // one sentence for all built-in kinds of Kubernetes and one for each custom kind, with the remedy.
+  // Returns the last error; "" if the last write succeeded and no right is missing. Missing rights result in one
+  // sentence for all built-in kinds and one per custom kind, with the remedy.
   std::string last_error() const;
 
-  // Returns a merge patch that sets the annotation of the object with this UID. nullopt as `text` removes it.
+  // Returns a merge patch that sets the annotation of the object with this UID. Without `text`, the patch removes
+  // the annotation.
   static std::string PatchOf(const std::string& uid, const std::optional<std::string>& text);
 
  private:
   struct Entry {
     WorkloadName workload;
     std::string uid;
-    std::optional<std::string> text;  // annotation that the object has
-    double look_at_s = 0;             // time of the next check
-    double write_at_s = 0;            // time before which only a removal is written
+    std::optional<std::string> text;  // annotation of the object; absent: none
+    double look_at_s = 0;             // steady time of the next check
+    double write_at_s = 0;            // steady time before which only a removal is written
   };
-  using Key = std::string;  // as WorkloadKey
-  // Returns the workload's entry if its check is due, and schedules the next check. Otherwise returns
-  // nullopt.
+  using Key = std::string;  // as returned by WorkloadKey()
+  // Returns the workload's entry if its check is due, and schedules the next check; nullopt otherwise.
   std::optional<Entry> TakeDue(const Key& key, double now_s);
   void PutLocked(const std::string& kind, const OwnedObject& object);  // REQUIRES: mutex_
   void Look(const Key& key, const Entry& entry);
@@ -85,21 +83,22 @@ class StatusWriter {
   void NoteFailure(const Key& key, const Entry& entry, const absl::Status& status);
   bool HasToken(double now_s);
   absl::StatusOr<std::string> PathOf(const WorkloadName& workload) const;
-  // The functions below require mutex_. RightFor returns the right that a kind needs: "" for all built-in
-  // kinds, which one manifest grants, or the name of a custom kind.
+  // REQUIRES (also below): mutex_ is locked. Returns the right that writing to a kind requires: "" for all
+  // built-in kinds, which one manifest grants, or the name of a custom kind.
   std::string RightFor(const std::string& kind) const;
   std::string WayOut(const std::string& right) const;
-  void ForgetErrorsOfRights();  // forgets the errors of rights that are no longer refused anywhere
+  void ForgetErrorsOfRights();  // deletes the errors of rights that are refused nowhere any more
 
   const Options options_;
   mutable std::mutex mutex_;
   std::map<Key, Entry> entries_;
-  std::map<std::string, FoundKind> custom_;                                  // by kind, as in job names
+  // by kind as in the names of jobs
+  std::map<std::string, FoundKind> custom_;
   std::map<std::pair<std::string, std::string>, double> forbidden_until_s_;  // by kind and namespace
-  std::map<std::string, std::string> forbidden_errors_;  // error of the first refusal, by right
+  std::map<std::string, std::string> forbidden_errors_;                      // first error by right
   std::string last_error_;
   Counts counts_;
-  // Used only by the thread that calls Step.
+  // Used only by Step().
   double tokens_ = 0, filled_at_s_ = -1, paused_until_s_ = 0;
 };
 

@@ -28,7 +28,7 @@ OwnedObject Workload(std::string name = "web", std::string uid = "u-1",
   return out;
 }
 
-// An API server that has one annotation for each path, and the writer that keeps them.
+// An API server with one annotation per path, and the writer that maintains the annotations.
 class StatusWriterTest : public ::testing::Test {
  protected:
   StatusWriter::Options Options() {
@@ -54,7 +54,7 @@ class StatusWriterTest : public ::testing::Test {
     out.steady_s = [this] { return now_s_; };
     return out;
   }
-  // Returns the requests within this time, with one step each second.
+  // Advances the clock by `seconds` with one step per second. Returns the requests in this time.
   std::vector<std::string> After(double seconds) {
     for (const double end = now_s_ + seconds; now_s_ < end;) {
       now_s_ += 1;
@@ -124,7 +124,7 @@ TEST_F(StatusWriterTest, KeepsItWhileNothingIsKnown) {
 TEST_F(StatusWriterTest, WhatOthersChangeIsWrittenAgain) {
   writer_.Put("Deployment", Workload());
   EXPECT_EQ(After(20).size(), 1U);
-  // As after kubectl rollout undo.
+  // `kubectl rollout undo` has this effect.
   writer_.Put("Deployment", Workload("web", "u-1", "of the revision before"));
   EXPECT_THAT(After(500), IsEmpty());
   EXPECT_EQ(After(200).size(), 1U);

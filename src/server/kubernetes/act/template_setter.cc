@@ -22,15 +22,15 @@ bool IsBelow(const std::optional<double>& a, const std::optional<double>& b) {
 
 }  // namespace
 
-// The present state of a template and the state that is planned.
+// Current state of a template, and the planned state.
 struct TemplateSetter::Plan {
   WorkloadName workload;
   WorkloadTemplate now;
-  Pod before, after;                     // pods made from the template, to check rules for pods
-  std::vector<TemplateAmounts> amounts;  // body of the apply
-  // True if the amounts are decided, by container and resource.
+  Pod before, after;                     // pods with the template, to check rules for pods
+  std::vector<TemplateAmounts> amounts;  // content of the apply
+  // Whether the amounts are decided, by container and resource.
   std::vector<PerResource<bool>> decided;
-  bool has_orders = false;  // true if an amount is ordered now or keeps an earlier order
+  bool has_orders = false;  // true if an amount is ordered, now or by an earlier order
   double period_s = 0;
 
   explicit Plan(WorkloadName name, WorkloadTemplate in)
@@ -42,9 +42,9 @@ struct TemplateSetter::Plan {
     before.name = StrCat(workload.name, " (its template)");
     before.containers = now.containers;
     for (ContainerState& c : before.containers) {
-      c.restarts_for_cpu = c.restarts_for_memory = false;  // new pods of the template have nothing to restart
+      c.restarts_for_cpu = c.restarts_for_memory = false;  // new pods have nothing to restart
       for (const Resource r : kPodResources) {
-        // A pod without a request has its limit as the request.
+        // Kubernetes uses the limit as the request of a container without a request.
         if (!c.requests.of(r).has_value()) c.requests.of(r) = c.limits.of(r);
         if (!c.owner_requests.of(r).has_value()) c.owner_requests.of(r) = c.owner_limits.of(r);
       }
@@ -61,17 +61,17 @@ struct TemplateSetter::Plan {
     if (request.has_value()) c.requests.of(r) = request;
     if (limit.has_value()) c.limits.of(r) = limit;
   }
-  // Decides these amounts for the fields that Tautline has set, and none for the other fields.
+  // Decides these amounts for the fields that Tautline has set. All other fields stay unset.
   void TakeOurs(size_t i, Resource r, const Amounts& requests, const Amounts& limits) {
     const auto ours = [](bool is, const std::optional<double>& a) { return is ? a : std::nullopt; };
     Take(i, r, ours(fields(i, r).request.ours, requests.of(r)), ours(fields(i, r).limit.ours, limits.of(r)));
   }
-  // Decides the present amounts, so that they stay.
+  // Decides the current amounts, which thereby stay.
   void Keep(size_t i, Resource r) { TakeOurs(i, r, now.containers[i].requests, now.containers[i].limits); }
   void Release(size_t i, Resource r) {
     TakeOurs(i, r, now.containers[i].owner_requests, now.containers[i].owner_limits);
   }
-  // Returns true if the apply changes the template. Sets `lowers` if an amount is lowered.
+  // Returns true if the apply changes the template. Sets `lowers` if the apply lowers an amount.
   bool Changes(bool& lowers) const {
     bool changes = now.noted && !has_orders;
     for (size_t i = 0; i < amounts.size(); ++i) {
@@ -104,7 +104,7 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
   if (!wish.amount.has_value()) return plan.Release(i, r);
   plan.has_orders = true;
   plan.period_s = std::max(plan.period_s, wish.change_period_s);
-  plan.Keep(i, r);  // keep the amount unless it may change, below
+  plan.Keep(i, r);  // the amount stays unless the code below decides a change
   if (!wish.set_by.empty()) {
     return fail(
         StrCat(wish.set_by, " sets the ", Name(r), " of container ", container->name,
@@ -131,7 +131,7 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
       PlanResize(plan.after, *container, {r, *wish.amount, wish.allocation, wish.scaled_by}, largest_node);
   if (!wanted.ok()) return fail(std::string(Message(wanted.status())));
   const Pod after = plan.after;
-  // The request must stay. If Tautline has set it before, restore the owner's request.
+  // The request must stay. If Tautline has set it, restore the owner's request.
   if (!wanted->request.has_value() && fields.request.ours)
     wanted->request = plan.now.containers[i].owner_requests.of(r);
   plan.Take(i, r, wanted->request, wanted->limit);
@@ -141,13 +141,13 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
     if (!why.empty()) why = StrCat("pods of the template would not be created: ", why);
   }
   if (why.empty()) return;
-  // Undo this wish: the following wishes are planned from this pod.
+  // Undo this wish, because the next wishes are planned from this pod.
   plan.after = after;
   plan.Keep(i, r);
   fail(std::move(why));
 }
 
-// Keeps amounts without a wish, because another tautd may have set them.
+// Keeps the amounts for which there is no wish, because another tautd may have set them.
 void TemplateSetter::KeepRest(Plan& plan) const {
   for (size_t i = 0; i < plan.decided.size(); ++i) {
     const ContainerState& c = plan.now.containers[i];
@@ -172,7 +172,7 @@ std::string TemplateSetter::WhyNotNow(const Plan& plan, Results& results) const 
   }
   const double period_s = plan.period_s * (lowers ? 1 : kRaiseShareOfPeriod);
   const double left_s = static_cast<double>(plan.now.set_s - options_.unix_s()) + period_s;
-  // The API server's clock may be ahead of this one. So without a period there is no wait.
+  // Do not wait if the period is 0: the API server's clock may be ahead of this clock.
   if (plan.now.set_s == 0 || period_s <= 0 || left_s <= 0) return "";
   results.again_in_s = left_s;
   return StrCat("the template was set ", FormatDuration(options_.unix_s() - plan.now.set_s),

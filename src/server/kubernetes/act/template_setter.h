@@ -1,9 +1,9 @@
 // Sets limits in the pod template of a workload, which causes a rollout. Sets all containers and resources at
-// once, never during a rollout, and not more often than the jobs' change_period.
+// once, never during a rollout, and at most once per change_period of the jobs.
 //
-// Source: Kubernetes, "Server-Side Apply". Fields that another manager applies are left to that manager.
-// Fields that other managers updated are taken over once; if a manager changes them again, they are left
-// alone for a while.
+// Source: Kubernetes, "Server-Side Apply". A field that another manager applies stays with that manager. Ownership
+// of a field that another manager updated is taken once. If the manager changes the field again, Tautline steps
+// back for a while.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@
 
 namespace taut::server {
 
-// The wanted amount of one container and resource.
+// Wanted amount of one resource of a container.
 struct TemplateWish {
   std::string container;  // "": the only container
   Resource resource = Resource::kCpu;
-  std::optional<double> amount;  // cores or bytes; absent: the owner's amount is wanted
+  std::optional<double> amount;  // cores or bytes; absent: the owner's amount
   Allocation allocation;
   double change_period_s = 3600;
   std::string set_by = {}, scaled_by = {};  // as in FieldClaims
@@ -35,12 +35,12 @@ class TemplateSetter {
  public:
   struct Options {
     std::function<int64_t()> unix_s;
-    double step_back_s = 3600;  // time to leave a template alone after another manager changed a set amount
+    double step_back_s = 3600;  // time of stepping back after another manager's change
     double poll_s = 5;          // interval between checks of a rollout
     double refused_retry_s = 600;
-    // Returns the LimitRanges and ResourceQuotas of a namespace. Empty function: they are unknown.
+    // Returns the LimitRanges and ResourceQuotas of a namespace. Empty: they are unknown.
     std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;
-    // Returns the largest amounts of the nodes on which the workload's pods may run.
+    // Returns the largest amounts of any node on which the workload's pods may run.
     std::function<Amounts(const WorkloadName& workload)> largest_node;
     // Returns the reason why the cluster may not be changed now; "" if it may be changed.
     std::function<std::string()> why_not;
@@ -48,22 +48,21 @@ class TemplateSetter {
   enum class Did : uint8_t { kDone, kWaits, kFailed };
   struct Result {
     Did did = Did::kDone;
-    std::string text;  // reason why the amount is not set
+    std::string text;  // why the amount is not set
   };
   struct Results {
-    std::vector<Result> of;  // one for each wish
-    // Seconds until the next call is due; 0: call when the workload's pods or orders change.
+    std::vector<Result> of;  // one per wish
+    // Delay of the next call in seconds; 0: when the workload's pods or orders change.
     double again_in_s = 0;
-    bool was_set = false;       // the API server accepted a patch in this call
-    absl::Status refused;       // the patch was rejected, or the workload could not be read
-    bool stepped_back = false;  // another manager changed a set amount
+    bool was_set = false;       // true: the API server accepted a patch
+    absl::Status refused;       // error if the patch was rejected or the workload could not be read
+    bool stepped_back = false;  // true: another manager changed a set amount
   };
-  // `writer` must outlive the object.
+  // `writer` must outlive this object.
   TemplateSetter(Options options, ClusterWriter* writer) : options_(std::move(options)), writer_(writer) {}
 
-  // Checks the workload and sets the amounts that are due in its template. `wishes`: all wishes for the
-  // workload, at most one for each container and resource. Amounts without a wish stay. Sends one GET and at
-  // most one PATCH.
+  // Sets the due amounts in the template of the workload. `wishes` contains all wishes for the workload, at most
+  // one per container and resource. Amounts without a wish stay. Sends one GET and at most one PATCH.
   Results Set(const WorkloadName& workload, const std::vector<TemplateWish>& wishes);
 
  private:

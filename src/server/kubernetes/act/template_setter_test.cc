@@ -15,7 +15,7 @@ using Did = TemplateSetter::Did;
 
 constexpr int64_t kNow = 1'764'072'000;  // 2025-11-25T12:00:00Z
 
-// Returns a managedFields entry that has the memory limit and request of the container app.
+// Returns an entry of managedFields that owns the memory limit and request of container app.
 std::string Manager(const char* name, const char* operation, const char* time) {
   return StrCat(R"({"manager":")", name, R"(","operation":")", operation, R"(","time":")", time,
                 R"(","fieldsV1":{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":)",
@@ -24,10 +24,10 @@ std::string Manager(const char* name, const char* operation, const char* time) {
 
 class Template : public testing::Test {
  protected:
-  // A Deployment of 2 pods, all of which match its template.
+  // A Deployment with 2 pods that have its current template.
   struct Object {
     std::string labels = "{}", annotations = "{}", managers, strategy = R"("replicas":2)";
-    std::string noted;  // of the pod template
+    std::string noted;  // annotation of the pod template
     std::string requests = R"("cpu":"100m","memory":"32Mi")", limits = R"("cpu":"200m","memory":"64Mi")";
     std::string status = R"("observedGeneration":3,"replicas":2,"updatedReplicas":2,"availableReplicas":2)";
   };
@@ -59,7 +59,7 @@ class Template : public testing::Test {
     return TemplateSetter(std::move(options), &writer).Set(workload_, wishes);
   }
   std::vector<std::string> Asked() { return std::exchange(script_.asked, {}); }
-  // Expects that nothing is set, for this reason.
+  // Expects that nothing is set, for the reason `why`.
   void ExpectNot(const std::vector<TemplateWish>& wishes, Did did, const std::string& why) {
     const TemplateSetter::Results results = Set(wishes);
     EXPECT_EQ(results.of.at(0).did, did);
@@ -139,7 +139,7 @@ TEST_F(Template, NeverDuringARolloutAndNotMoreOftenThanChangePeriod) {
   EXPECT_TRUE(Set({Memory(48)}).was_set);
 }
 
-// Its pods fail, but no rollout is under way, so a raise must not wait.
+// Failing pods are not a rollout, so a raise must not wait for them.
 TEST_F(Template, PodsThatFailAreNoRollout) {
   Object o;
   o.status =
@@ -181,7 +181,7 @@ TEST_F(Template, LeavesWhatNoNodeHasRoomFor) {
   app.container = "app";
   side.resource = app.resource = Resource::kCpu;
   side.amount = 5;
-  app.amount = 7;  // half of it is the request, for which none of the 8 cores is left
+  app.amount = 7;  // the request is half of the limit and does not fit into the 8 cores
   const TemplateSetter::Results results = Set({side, app});
   EXPECT_EQ(results.of.at(0).did, Did::kWaits);
   EXPECT_EQ(results.of.at(1).did, Did::kFailed);
@@ -264,7 +264,7 @@ TEST_F(Template, ReleasesToTheOwnersAmountsWithoutTheNote) {
       HasSubstr(
           R"("template":{"spec":{"containers":[{"name":"app","resources":{"requests":{"memory":"32Mi"},"limits":{"memory":"64Mi"}}}]}})"));
   (void)Asked();
-  // An order of another resource does not change the memory.
+  // An order for another resource leaves memory unchanged.
   TemplateWish cpu = Memory(std::nullopt);
   cpu.resource = Resource::kCpu;
   cpu.amount = 0.4;

@@ -14,7 +14,7 @@ void VpaWriter::PutLocked(Vpa vpa) {
     entries_.erase(key);
     return;
   }
-  // Tautline writes the VPA's status itself, so only a change of its specification matters here.
+  // Tautline itself writes the status, so only a changed specification matters.
   entries_[key].vpa = std::move(vpa);
 }
 
@@ -53,7 +53,7 @@ VpaAdvice VpaWriter::AdviceOf(const Vpa& vpa) const {
   const std::vector<std::string> groups = cluster_->pods().GroupsOf(pods);
   for (const std::string& container : containers) {
     ContainerAdvice advice{container, {}};
-    // A VPA has one target for all pods of the workload: use the largest amount that a group of pods needs.
+    // A VPA has one target for all pods of a workload, so use the largest amount of any group of pods.
     for (const std::string& group : groups) {
       WorkloadName of_job = pods;
       of_job.container = container;

@@ -12,7 +12,7 @@
 namespace taut::server {
 namespace {
 
-// Adds an operation to a patch. JSON Patch's "add" also replaces an existing member.
+// Appends an operation to a JSON Patch. "add" also replaces an existing member.
 void Add(std::string& patch, std::string_view path, std::string_view value) {
   StrAppend(&patch, patch.empty() ? "" : ",", R"({"op":"add","path":")", path, R"(","value":)", value, "}");
 }
@@ -27,7 +27,7 @@ void AddAmount(std::string& patch, const ContainerState& container, std::string_
                Resource resource, const std::optional<double>& wanted) {
   if (!wanted.has_value() || amounts.of(resource) == wanted) return;
   const std::string quantity = StrCat("\"", Quantity(resource, *wanted), "\"");
-  // The patch must create a map before it can add a key to the map.
+  // A patch must create the map before it can add a key to the map.
   const bool is_new = !amounts.cpu.has_value() && !amounts.memory.has_value();
   amounts.of(resource) = wanted;
   if (is_new) {
@@ -54,14 +54,14 @@ std::string Answer(const std::string& uid, const std::string& patch) {
   return ReviewAnswer(uid, true, with);
 }
 
-// The bounds that a pod must not exceed with its orders. A bound that the pod exceeded `before` is ignored.
+// Bounds for a pod and its orders. A bound that the pod exceeded `before` is ignored.
 struct PodRoom {
   const Pod& before;
   const Amounts& largest_node;
   std::span<const NamespaceRule> rules;
 };
 
-// Applies an order to `pod` and `patch`. On an error `pod` and `patch` are unchanged.
+// Applies an order to `pod` and `patch`. An error leaves both unchanged.
 absl::Status GiveAmount(const PodOrder& order, double amount, const PodRoom& room, Pod& pod,
                         std::string& patch) {
   Pod next = pod;
@@ -90,8 +90,8 @@ absl::Status Give(const PodOrder& order, const PodRoom& room, Pod& pod, std::str
   return GiveAmount(order, order.amount, room, pod, patch);
 }
 
-// Applies the part of an order that fits, if the whole order exceeds the amounts that the pod's containers
-// share (spec.resources). The part is applied now, because such a pod is not resized later.
+// Applies as much of an order as fits into the amounts that the pod's containers share (spec.resources). This must
+// happen at creation, because such a pod is not resized later.
 void GiveWhatFits(const PodOrder& order, const PodRoom& room, Pod& pod, std::string& patch) {
   if (pod.pod_limits == Amounts() && pod.pod_requests == Amounts()) return;
   const ContainerState* const container = ResizedContainer(pod, order.container);
@@ -132,7 +132,7 @@ std::string OwnersText(const std::vector<ContainerState>& containers, bool was_n
 
 PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node,
                       std::span<const NamespaceRule> rules) {
-  Pod pod = review.pod;  // the pod as changed by the orders
+  Pod pod = review.pod;  // pod with the orders applied so far
   std::string patch;
   const PodRoom room{review.pod, largest_node, rules};
   for (const PodOrder& order : orders) {
@@ -145,7 +145,7 @@ PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders,
 std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource resource,
                         std::span<const PodOrder> orders, const Amounts& largest_node,
                         std::span<const NamespaceRule> rules) {
-  Pod before = pod;  // the pod with the amounts of its template
+  Pod before = pod;  // pod with the amounts of its template
   for (ContainerState& c : before.containers) {
     if (!c.knows_owner()) continue;
     c.requests = c.owner_requests;
@@ -154,7 +154,7 @@ std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource res
   Pod next = before;
   std::string patch;
   std::string out = "nothing is set for all pods of its workload";
-  // Apply all orders, as AdmitPod does, because each order leaves less room for the next.
+  // Apply all orders like AdmitPod(), because each order leaves less room for the next.
   for (const PodOrder& order : orders) {
     const absl::Status given = Give(order, {before, largest_node, rules}, next, patch);
     if (order.container == container && order.resource == resource)

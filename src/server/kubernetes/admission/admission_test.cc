@@ -31,7 +31,7 @@ std::string Review(std::string_view metadata, std::string_view resources) {
 constexpr std::string_view kResources =
     R"({"requests":{"cpu":"100m","memory":"32Mi"},"limits":{"cpu":"200m","memory":"64Mi"}})";
 
-// Returns the operations of the patch; "" if there is none.
+// Returns the operations of the patch; "" if there is no patch.
 std::string PatchOf(const PodAdmission& admission) {
   const size_t begin = admission.answer.find(R"("patch":")");
   if (begin == std::string::npos) return "";
@@ -82,10 +82,10 @@ TEST(Admission, WhatWasNotedIsTheOwnersAgain) {
   pod.name = "web-5d4f8c7b9d-aaaaa";
   cluster.pods().Replace({pod});
   cluster.pods().SetOwnersAmounts({"shop", "ReplicaSet", "web-5d4f8c7b9d"},
-                                  nullptr);  // its template is not known
+                                  nullptr);  // unknown template
   EXPECT_EQ(cluster.pods().Of({"shop", "deployment", "web", "app"})[0]->containers[1].owner_limits,
             (Amounts{0.2, std::nullopt}));
-  // The ratio of a quarter is the owner's, and the annotation does not change.
+  // The ratio of a quarter is the owner's, so the annotation stays.
   const std::vector<PodOrder> orders = {Order("app", Resource::kCpu, 0.8)};
   const std::string patch = PatchOf(AdmitPod(*review, orders, {}, {}));
   EXPECT_THAT(patch, HasSubstr(R"(requests/cpu","value":"200m")"));
@@ -119,8 +119,7 @@ TEST(Admission, WhatCannotBeIsLeftAsItIs) {
       R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u-1","allowed":true}})");
 }
 
-// The scheduler counts the requests of all containers: the request of proxy, and the request of app, which is
-// half of its limit.
+// The scheduler counts the requests of all containers: the request of proxy, and half of app's limit.
 TEST(Admission, APodThatNoNodeHasRoomForIsLeftAsItIs) {
   const auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());
@@ -145,9 +144,10 @@ TEST(Admission, APodThatNoNodeHasRoomForIsLeftAsItIs) {
   EXPECT_EQ(WhyNotGiven(pod, "app", Resource::kCpu, orders, {2.5, std::nullopt}, {}), "");
 }
 
-// Without this a pod that its template allows would not be created.
+// Without this check, a pod that its template allows would not be created.
 TEST(Admission, TheNamespacesRulesHold) {
-  const auto review = ParsePodReview(Review("", kResources));  // with the sidecar: 110m, 32Mi of 200m, 64Mi
+  // with the sidecar, requests and limits are 110m, 32Mi of 200m, 64Mi
+  const auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());
   const std::vector<PodOrder> orders = {Order("app", Resource::kMemory, 100 * kMebibyte),
                                         Order("app", Resource::kCpu, 0.1)};
@@ -217,7 +217,7 @@ TEST(NamespaceRules, AreReadOfBothKinds) {
   EXPECT_EQ(BrokenRule(before, after, all), "shop/small: memory of container app: limit above 512Mi");
 }
 
-// The API server would refuse such a pod, and it is not resized later.
+// The API server would reject the whole order, and such a pod is not resized later.
 TEST(Admission, ANewPodGetsWhatFitsInTheResourcesOfTheWholePod) {
   auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());
@@ -241,7 +241,7 @@ TEST(Admission, ANewPodStartsWithMoreWhereItMayAndElseWithTheOrder) {
   order.at_start = 1;
   EXPECT_THAT(PatchOf(AdmitPod(*review, {&order, 1}, {4, std::nullopt}, {})),
               AllOf(HasSubstr(R"(limits/cpu","value":"1")"), HasSubstr(R"(requests/cpu","value":"500m")")));
-  // The order is above the largest node in the first case, and above a LimitRange in the second.
+  // The order exceeds the largest node in the first case, and a LimitRange in the second.
   EXPECT_THAT(PatchOf(AdmitPod(*review, {&order, 1}, {0.8, std::nullopt}, {})),
               HasSubstr(R"(limits/cpu","value":"300m")"));
   const NamespaceRule rule{

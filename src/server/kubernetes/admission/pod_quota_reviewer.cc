@@ -14,12 +14,12 @@
 namespace taut::server {
 namespace {
 
-// Returns true if the pod counts as running. A pod that is being deleted makes room at once, because its
-// controller may already have created another.
+// Returns true if the pod counts as running. A pod that is being deleted does not, because its controller may
+// already have created another.
 bool IsLive(const Pod& pod) { return !pod.is_ended && !pod.is_deleted; }
 
-// Converts an amount to whole millicores or bytes, rounding up, and ignores floating-point noise. The result
-// is at most 2^50, which is more than a cluster has.
+// Converts to whole millicores or bytes. Rounds up, but ignores floating-point noise. The result is at most 2^50,
+// which is more than any cluster has.
 int64_t WholeUnits(const std::optional<double>& requested, double per_one) {
   const double amount = requested.value_or(0) * per_one;
   if (!(amount > 0)) return 0;
@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<PodQuotaReviewer>> PodQuotaReviewer::Make(Options
 }
 
 absl::Status PodQuotaReviewer::Step() {
-  // Read the versions first: if they change during this step, the next step finds the change.
+  // Read the versions first. If they change during this step, the next step detects the change.
   const QuotaService::Versions versions = options_.service->versions();
   if (versions.quota != seen_.quota) {
     auto [spec, rules] = options_.service->quota();
@@ -72,8 +72,7 @@ LiveTask PodQuotaReviewer::TaskOf(const Pod& pod) const {
   for (const ContainerState& container : pod.containers) {
     out.parts.push_back({naming.JobOf(workload, container.name), VectorOf(RequestsOf(container))});
   }
-  // The scheduler counts this amount for no particular container. Add it to the last container, which is an
-  // application's.
+  // These requests belong to no container. Add them to the last container, which runs an application.
   const Amounts beyond = RequestsBeyondContainers(pod);
   if (beyond != Amounts() && !pod.containers.empty())
     out.parts.push_back({naming.JobOf(workload, pod.containers.back().name), VectorOf(beyond)});
@@ -109,9 +108,9 @@ void PodQuotaReviewer::Remove(const Pod& pod) {
   DropTask(pod);
 }
 
-// Returns the pod's workload. The pods of a Deployment are one workload across its ReplicaSets, so that a
-// rollout may continue. A run of a CronJob, a Job, and a pod without a controller are each a separate
-// workload, because nothing recreates them.
+// Returns the workload of a pod. The pods of a Deployment are one workload across its ReplicaSets, so that a
+// rollout may continue. A run of a CronJob, a Job and a pod without a controller are workloads of their own,
+// because nothing recreates them.
 RunningWork::Task PodQuotaReviewer::WorkOf(const Pod& pod) const {
   if (pod.owner_kind == "ReplicaSet")
     return {FullName(pod), StrCat("workload ", WorkloadKey(options_.cluster->pods().WorkloadOf(pod)))};
@@ -126,7 +125,7 @@ std::vector<std::string> PodQuotaReviewer::WhyHeld(const Pod& pod, const LiveTas
   std::string why = group.empty() ? "" : options_.why_held(group);
   if (why.empty()) return {};
   const bool all = options_.held == HeldPods::kAll;
-  // Before the pods are listed, the workload is unknown, and the pod is allowed.
+  // Before the pods are listed, workloads are unknown, and all pods are allowed.
   if (!all && running_.Ask(WorkOf(pod).work) != RunningWork::Answer::kIsNew) return {};
   return {StrCat("group \"", group, "\" may start ", all ? "no pod" : "nothing new",
                  " while its budget is spent or frozen (when_spent: refuse)."),
@@ -141,7 +140,7 @@ std::string PodQuotaReviewer::Answer(const PodReview& review) {
   if (options_.is_watched(review.pod)) {
     const LiveTask task = TaskOf(review.pod);
     held = WhyHeld(review.pod, task);
-    // A pod that is refused because of its budget takes no quota.
+    // A pod that is refused because of its budget must not occupy quota.
     if (held.empty() || !options_.refuse) answer = live_.Ask(task, review.dry_run);
   }
   if (!held.empty()) {

@@ -1,5 +1,5 @@
-// The validating webhook that checks new pods against quota and against the budgets of their groups. It
-// stores the cluster's pods as tasks of groups, and responds to reviews of new pods.
+// The validating webhook that checks new pods against quota and against their groups' budgets. It tracks the
+// cluster's pods as tasks of groups, and reviews new pods.
 #pragma once
 
 #include <atomic>
@@ -22,37 +22,37 @@
 
 namespace taut::server {
 
-// Checks new pods. All functions are thread-safe unless stated otherwise.
+// Reviews new pods. All functions are thread-safe unless stated otherwise.
 class PodQuotaReviewer {
  public:
   struct Options {
     bool refuse = false;                    // false: pods beyond quota are allowed with a warning
-    const QuotaService* service = nullptr;  // must outlive the reviewer; so must the cluster
-    const Cluster* cluster = nullptr;       // has the workload of each pod
-    std::vector<std::string> job_labels;    // ingest.job_labels: the pod labels that become labels of jobs
+    const QuotaService* service = nullptr;  // must outlive the reviewer, like `cluster`
+    const Cluster* cluster = nullptr;       // provides the workload of a pod
+    std::vector<std::string> job_labels;    // pod labels that become labels of jobs (ingest.job_labels)
     std::function<bool(const Pod&)> is_watched;
     std::function<double()> steady_s;
     HeldPods held = HeldPods::kOff;
-    // Returns a sentence with the reason why the group may start no new pods; "" if it may. Must be
-    // thread-safe and fast.
+    // Returns the reason why the group may not start new pods, as a sentence; "" if it may. REQUIRES: thread-safe
+    // and fast.
     std::function<std::string(std::string_view group)> why_held;
   };
   struct Counts {
     uint64_t fitting = 0, warned = 0, refused = 0;
-    uint64_t not_covered = 0;  // pods without a quota
-    uint64_t held = 0;         // pods refused or warned about because their group's budget is spent
-    uint64_t unknown = 0;      // pods allowed because the cluster's pods were not listed yet
+    uint64_t not_covered = 0;  // pods of groups without quota
+    uint64_t held = 0;         // pods that were refused or caused a warning because of their group's budget
+    uint64_t unknown = 0;      // pods that were allowed because the cluster's pods were not listed yet
   };
-  // Makes a reviewer with the present quota and requests. Returns the errors of LiveQuota::SetQuota.
+  // Creates a reviewer with the current quota and requests. Returns errors of LiveQuota::SetQuota().
   static absl::StatusOr<std::unique_ptr<PodQuotaReviewer>> Make(Options options);
 
-  // Receives the events of the watch of pods.
+  // Events of the watch of pods.
   void Replace(std::span<const Pod> pods);
   void Put(const Pod& pod);
   void Remove(const Pod& pod);
-  // Applies changes of quota and requests since the last call. Call from one thread, every second.
+  // Applies new quota and requests. Call every second, from one thread.
   absl::Status Step();
-  // Returns the AdmissionReview that responds to `review`.
+  // Returns an AdmissionReview as the response to `review`.
   std::string Answer(const PodReview& review);
   Counts counts() const { return {fitting_, warned_, refused_, not_covered_, held_, unknown_}; }
 
@@ -63,14 +63,13 @@ class PodQuotaReviewer {
   bool holds_groups() const { return options_.held != HeldPods::kOff && options_.why_held != nullptr; }
   void DropTask(const Pod& pod);
   RunningWork::Task WorkOf(const Pod& pod) const;
-  // Returns sentences with the reasons why the budget of the pod's group prevents the pod; empty if it does
-  // not.
+  // Returns the reasons why the budget of the pod's group prevents the pod, as sentences; empty if it does not.
   std::vector<std::string> WhyHeld(const Pod& pod, const LiveTask& task);
 
   const Options options_;
   LiveQuota live_;
   RunningWork running_;
-  QuotaService::Versions seen_;  // versions of quota and requests that live_ has
+  QuotaService::Versions seen_;  // versions of quota and requests in live_
   std::atomic<uint64_t> fitting_ = 0, warned_ = 0, refused_ = 0, not_covered_ = 0, held_ = 0, unknown_ = 0;
 };
 

@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A group "shop" with a quota of one core of production.
+// A group "shop" with a quota of one core in tier production.
 class QuotaGates : public ::testing::Test {
  protected:
   QuotaGates() {

@@ -69,9 +69,9 @@ ServerOptions PodWebhookServer::ServerOptionsNow() const {
   ServerOptions out;
   out.listen = {*ParseListenAddress(options_.config.listen)};
   out.certificate_file = out.key_file = options_.certificate_file;
-  // The API server does not authenticate itself, so the paths are open. A review for the mutating webhook has
-  // no effect on tautd, and its response is not secret. A review for quota reveals the quota that a group has
-  // left, and may hold some of it for half a minute.
+  // The API server does not authenticate, so these paths are open. A review for the mutating webhook does not
+  // affect tautd, and its response is not secret. A review for quota reveals a group's available quota, and may
+  // reserve some of it for half a minute.
   out.open_paths = {std::string(kPath), std::string(kQuotaPath)};
   out.operator_tokens = {AccessToken(token_)};
   out.max_body_bytes = kMaxReviewBytes;
@@ -83,8 +83,8 @@ absl::StatusOr<bool> PodWebhookServer::RefreshCertificate() {
   const int64_t now_s = options_.now().seconds();
   const std::string text = ReadText(options_.certificate_file);
   const auto until_s = ExpiryOf(text, options_.config.name);
-  // The second condition rejects a certificate whose validity is too long, as made by an older version or
-  // with a wrong clock.
+  // The second condition rejects a certificate that is valid for too long, made by an older version or with a
+  // wrong clock.
   if (until_s.ok() && *until_s > now_s + kRenewBeforeS && *until_s <= now_s + kValidS + kDaySeconds) {
     const size_t end = text.find("-----END CERTIFICATE-----");
     const std::string pem = text.substr(0, text.find('\n', end) + 1);
@@ -124,7 +124,7 @@ absl::Status PodWebhookServer::TellWebhook(std::string_view kind, std::string_vi
   const absl::StatusOr<std::string> now = client_->Get(path);
   if (!now.ok()) return now.status();
   const std::string bundle = absl::Base64Escape(certificate_pem_);
-  // Do not write an unchanged configuration: several tautds may check the same one.
+  // Do not write an unchanged configuration, because several tautds may check the same one.
   if (now->find(bundle) != std::string::npos) return absl::OkStatus();
   const std::string patch =
       StrCat(R"({"webhooks":[{"name":")", webhook, R"(","clientConfig":{"caBundle":")", bundle, R"("}}]})");

@@ -1,5 +1,5 @@
-// The server of tautd's webhooks for new pods. It creates its certificate, writes the certificate to the
-// cluster, and responds to reviews.
+// The server of tautd's webhooks for new pods. It creates its certificate, writes the certificate to the webhooks'
+// configurations, and responds to reviews.
 #pragma once
 
 #include <atomic>
@@ -23,26 +23,26 @@ class PodWebhookServer {
  public:
   struct Options {
     AdmissionConfig config;
-    std::string certificate_file;  // with the private key; created if missing, replaced before it expires
+    // certificate and private key; created if missing, replaced before it expires
+    std::string certificate_file;
     std::function<Timestamp()> now;
-    // The functions of the two webhooks, called on the server's threads. A webhook whose function is null is
-    // not served.
-    std::function<PodAdmission(const PodReview&)> admit;  // the mutating webhook
-    std::function<std::string(const PodReview&)> quota;  // the validating webhook; returns an AdmissionReview
+    // The two webhooks, called on the server's threads. A webhook whose function is empty is not served.
+    std::function<PodAdmission(const PodReview&)> admit;  // mutating webhook
+    std::function<std::string(const PodReview&)> quota;   // validating webhook; returns an AdmissionReview
   };
   struct Counts {
-    uint64_t changed = 0, unchanged = 0;  // pods that the mutating webhook changed or left unchanged
-    uint64_t refused = 0;                 // requests that are not reviews of a pod
+    uint64_t changed = 0, unchanged = 0;  // pods that the mutating webhook changed, and left unchanged
+    uint64_t refused = 0;                 // requests other than reviews of a pod
   };
-  // Starts a server, which listens when the function returns. Errors name the setting.
+  // Starts a server, which listens when the function returns. Errors name the invalid setting.
   static absl::StatusOr<std::unique_ptr<PodWebhookServer>> Start(Options options,
                                                                  std::unique_ptr<ApiClient> client);
   ~PodWebhookServer() { Stop(); }
 
-  // Renews the certificate if it is due, and updates the webhooks' configurations with the certificate.
-  // Returns the last error; "" if there is none. Call from one thread, every few seconds.
+  // Renews the certificate if due, and writes it to the webhooks' configurations. Returns the last error; "" if
+  // there is none. Call every few seconds, from one thread.
   std::string Keep();
-  // Cancels the request in progress, so that Keep returns soon. Thread-safe.
+  // Cancels the current request, so that Keep() returns soon. Thread-safe.
   void Interrupt() { client_->Interrupt(); }
   void Stop();
   Counts counts() const { return {changed_, unchanged_, refused_}; }
@@ -55,7 +55,7 @@ class PodWebhookServer {
   // Reads or creates the certificate. Returns true if the certificate is new.
   absl::StatusOr<bool> RefreshCertificate();
   absl::Status TellCluster();
-  // Writes the certificate to the configuration of a webhook. `kind`: path segment of the configuration's
+  // Writes the certificate to the configuration of a webhook. `kind` is the path segment of the configuration's
   // kind.
   absl::Status TellWebhook(std::string_view kind, std::string_view webhook);
   HttpResponse Answer(const HttpRequest& request);
@@ -63,7 +63,7 @@ class PodWebhookServer {
   const Options options_;
   const std::unique_ptr<ApiClient> client_;
   std::unique_ptr<HttpServer> server_;
-  std::string token_, certificate_pem_;  // used only by the thread that calls Keep
+  std::string token_, certificate_pem_;  // used only by Keep()
   double tell_at_s_ = 0;
   std::string error_;
   std::atomic<uint64_t> changed_ = 0, unchanged_ = 0, refused_ = 0;

@@ -1,4 +1,4 @@
-// Makes the responses of the validating webhook that checks new pods against quota. No I/O.
+// Formats the responses of the validating webhook for quota. No I/O.
 //
 // Source: Kubernetes, "Dynamic Admission Control" (admission.k8s.io/v1).
 #pragma once
@@ -9,12 +9,12 @@
 
 namespace taut::server {
 
-// Name of Tautline's validating webhook in its ValidatingWebhookConfiguration.
+// Name of the webhook in Tautline's ValidatingWebhookConfiguration.
 inline constexpr std::string_view kQuotaWebhook = "quota.tautline.dev";
 
-// Returns the AdmissionReview that responds to the request with this UID. `sentences`: the reasons why the
-// pod has no room. If the pod is not `allowed`, the sentences are the message. Otherwise they are warnings,
-// cut to 256 bytes each and 4,096 in total, as the API server requires.
+// Returns an AdmissionReview as the response to the request with this UID. `sentences` are the reasons why the pod
+// has no room. They are the message if the pod is not `allowed`, and warnings otherwise. Warnings are cut to 256
+// bytes each and 4,096 in total, as the API server requires.
 std::string QuotaAnswer(std::string_view uid, bool allowed, std::span<const std::string> sentences);
 
 }  // namespace taut::server

@@ -27,7 +27,7 @@ TEST(QuotaReview, AnswersAreAdmissionReviews) {
 }
 
 TEST(QuotaReview, WarningsAreNoLongerThanTheApiServerPassesOn) {
-  // The bound would cut "ä" in half.
+  // The limit of 256 bytes is in the middle of an "ä".
   std::vector<std::string> why(40, std::string(248, 'x') + "\xC3\xA4\xC3\xA4");
   JsonTree tree;
   ASSERT_TRUE(tree.Parse(QuotaAnswer("u", true, why)).ok());

@@ -12,13 +12,13 @@
 
 namespace taut::server {
 
-// Name of Tautline's mutating webhook in its MutatingWebhookConfiguration.
+// Name of the webhook in Tautline's MutatingWebhookConfiguration.
 inline constexpr std::string_view kPodWebhook = "pods.tautline.dev";
 
-// Returns OK if the webhook reviews a new pod with these labels. `configuration`: the
-// MutatingWebhookConfiguration. `namespaces`: a NamespaceList that begins with the pod's namespace.
-// FailedPrecondition, with the reason, if the webhook does not review the pod or has conditions on requests
-// (matchConditions), which cannot be checked here. DataLoss if a text is not JSON.
+// Returns OK if the webhook reviews a new pod with these labels. `configuration` is the
+// MutatingWebhookConfiguration, and `namespaces` a NamespaceList that starts with the pod's namespace. Returns
+// FailedPrecondition with the reason if the webhook does not review the pod, or has matchConditions, which cannot
+// be evaluated here. Returns DataLoss if a text is not JSON.
 absl::Status CheckWebhookScope(std::string_view configuration, std::string_view namespaces,
                                const std::vector<std::pair<std::string, std::string>>& pod_labels);
 

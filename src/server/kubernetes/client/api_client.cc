@@ -14,17 +14,16 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr size_t kMaxMessageBytes = 500;
-// A change is sent soon after it was allowed, or not at all, because another tautd takes the lease 5 s after
-// it ends.
+// A change is sent soon after it was allowed, or not at all: another tautd acquires the lease 5 s after it ends.
 constexpr std::chrono::milliseconds kWaitToChange{3000};
 
-// Returns the time until `end`; 0 if `end` is past.
+// Returns the time left until `end`, at least 0.
 std::chrono::milliseconds Until(std::chrono::steady_clock::time_point end) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
   return std::max(left, std::chrono::milliseconds(0));
 }
 
-// Returns the message of a Status object. If the body is no Status object, returns its first line.
+// Returns the message of a Status object. Returns the first line of any other body.
 std::string MessageOf(std::string_view body) {
   JsonTree tree;
   (void)tree.Parse(body);  // if the body is not JSON, the tree has no root
@@ -33,7 +32,7 @@ std::string MessageOf(std::string_view body) {
   return std::string(CutUtf8(tree.root()["message"].text().value_or(first_line), kMaxMessageBytes));
 }
 
-// Returns the cause in a Status that forbids an eviction; "" if there is no cause.
+// Returns the PodDisruptionBudget's cause in a Status that forbids an eviction; "" if there is none.
 std::string DisruptionBudgetOf(std::string_view body) {
   JsonTree tree;
   (void)tree.Parse(body);
@@ -106,7 +105,7 @@ void ApiClient::Interrupt() {
   http_->Interrupt();
 }
 
-// The token file is read for each request, so that a new token is used at once. The file is small and cached.
+// Read the token file for each request, so that a new token is used at once. The file is small and cached.
 absl::Status ApiClient::Prepare(HttpClient::Request& request, std::string_view accept, SteadyTime give_up) {
   std::string token = access_.token;
   if (!access_.token_file.empty()) {
@@ -130,7 +129,7 @@ absl::Status ApiClient::Prepare(HttpClient::Request& request, std::string_view a
   return absl::OkStatus();
 }
 
-// Opens a new connection for a new certificate, because a connection keeps its certificate.
+// Opens a new connection if the certificate changed, because a connection keeps its certificate.
 absl::Status ApiClient::UseCertificate(const Credential& credential) {
   if (credential.certificate_pem == options_.certificate_pem && credential.key_pem == options_.key_pem)
     return absl::OkStatus();
@@ -142,7 +141,7 @@ absl::Status ApiClient::UseCertificate(const Credential& credential) {
   const std::lock_guard lock(http_mutex_);
   http_ = *std::move(http);
   options_ = std::move(options);
-  // Interrupt may have stopped only the earlier connection.
+  // Interrupt() may have stopped only the previous connection.
   if (interrupted_) http_->Interrupt();
   return absl::OkStatus();
 }
@@ -169,7 +168,7 @@ absl::StatusOr<std::string> ApiClient::Send(HttpClient::Request request, std::st
     absl::StatusOr<HttpResponse> response = http_->Send(request);
     NoteRetryAfter(response.ok() ? *response : HttpResponse());
     if (!response.ok()) return response.status();
-    // Repeat the request at most once: a credential that is rejected twice will not be accepted later.
+    // Repeat the request at most once: a credential that was rejected twice will not be accepted later.
     if (is_first && IsOutdated(response->status, give_up)) continue;
     if (absl::Status s = ApiStatus(*response); !s.ok()) return s;
     return std::move(response->body);

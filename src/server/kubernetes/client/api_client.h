@@ -16,43 +16,42 @@
 
 namespace taut::server {
 
-// One client uses one connection, and must be called from one thread; only Interrupt is thread-safe.
+// A client with one connection. REQUIRES: one thread calls all functions except Interrupt(), which is thread-safe.
 class ApiClient {
  public:
   struct Options {
     std::chrono::milliseconds timeout = std::chrono::seconds(30);  // for all requests except watches
     size_t max_body_bytes = size_t{256} << 20;
   };
-  // Creates a client, which connects with its first request. InvalidArgument if the address or a file is
-  // invalid.
+  // Creates a client, which connects when the first request is sent. Returns InvalidArgument if the address or a
+  // file is invalid.
   static absl::StatusOr<std::unique_ptr<ApiClient>> Create(const ClusterAccess& access,
                                                            const Options& options);
 
-  // These functions return the body of the response, or the errors of HttpClient and ApiStatus. A request
-  // that changes an object waits at most 3 s for a credential. `accept`: the requested media type; "": JSON.
+  // Return the body of the response, or errors of HttpClient and ApiStatus(). A request that changes an object
+  // waits at most 3 s for a credential. `accept` is the requested media type; "": JSON.
   absl::StatusOr<std::string> Get(std::string_view path, std::string_view accept = "");
   absl::StatusOr<std::string> Create(std::string_view collection, std::string_view body);
   absl::StatusOr<std::string> Patch(std::string_view path, std::string_view body, std::string_view type);
-  // Passes each line of a watch to on_line, until on_line returns false or the server ends the watch (OK). A
-  // watch without data for the time `silence` fails.
+  // Passes each line of a watch to on_line, until on_line returns false or the server ends the watch, both of
+  // which are OK. Fails if no data arrives within `silence`.
   absl::Status Watch(std::string_view path, std::string_view accept,
                      const std::function<bool(std::string_view line)>& on_line,
                      std::chrono::milliseconds silence);
-  // Makes the request in progress and all later requests fail. Thread-safe.
+  // Makes the current request and all later requests fail. Thread-safe.
   void Interrupt();
 
-  // Returns the seconds that the server's last response (429, 503) requested to wait before the next request;
-  // 0: none.
+  // Returns the delay before the next request that the last response (429, 503) asked for, in seconds; 0 if none.
   int retry_after_s() const { return retry_after_s_; }
 
  private:
   ApiClient(std::unique_ptr<HttpClient> http, ClusterAccess access, ClientOptions options);
   using SteadyTime = std::chrono::steady_clock::time_point;
-  // Sets the headers for `accept`, and opens a new connection if the certificate has changed. Waits for a
-  // credential until `give_up`.
+  // Sets the headers, and opens a new connection if the certificate changed. Waits for a credential until
+  // `give_up`.
   absl::Status Prepare(HttpClient::Request& request, std::string_view accept, SteadyTime give_up);
   absl::Status UseCertificate(const Credential& credential);
-  // Returns true if the response is a 401 to a credential that has been replaced since: the request must be
+  // Returns true if the status is 401 and the credential was replaced meanwhile, so that the request must be
   // repeated.
   bool IsOutdated(int status, SteadyTime give_up);
   absl::StatusOr<std::string> Send(HttpClient::Request request, std::string_view accept);
@@ -61,29 +60,29 @@ class ApiClient {
   const ClusterAccess access_;
   ClientOptions options_;  // options of http_
   std::unique_ptr<HttpClient> http_;
-  std::mutex http_mutex_;  // guards the replacement of http_ against Interrupt
+  std::mutex http_mutex_;  // guards the replacement of http_ against Interrupt()
   std::atomic<bool> interrupted_ = false;
-  CredentialPtr used_;  // the credential of the last request; null: it was not from a plugin
+  CredentialPtr used_;  // credential of the last request; null: not from a plugin
   int retry_after_s_ = 0;
 };
 
-// Media types of the bodies of patches.
+// Media type of a strategic merge patch.
 inline constexpr std::string_view kStrategicMergePatch = "application/strategic-merge-patch+json";
 inline constexpr std::string_view kMergePatch = "application/merge-patch+json";
-// Media type of a server-side apply, which creates the object if it is missing.
+// Media type of a server-side apply, which creates a missing object.
 inline constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
-// Media type that requests the metadata of objects without their specifications.
+// Media type of a response with the objects' metadata only.
 inline constexpr std::string_view kMetadataOnly =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 inline constexpr std::string_view kMetadataOnlyWatch =
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-// Tautline's name in the managedFields of objects that it changes.
+// Tautline's name in the managedFields of objects.
 inline constexpr std::string_view kFieldManager = "tautline";
 
-// Converts a response to a status with the message of the server's Status object. 2xx is OK, 404 NotFound,
-// 401 Unauthenticated, 403 PermissionDenied, 409 Aborted (the object has changed meanwhile). 410 is
-// OutOfRange (the version is too old: list again), 400 and 422 InvalidArgument, 429 and 503 Unavailable,
-// others Internal. A 429 because of a PodDisruptionBudget is ResourceExhausted.
+// Converts a response to a status with the message of the server's Status object. 2xx is OK, 404 NotFound, 401
+// Unauthenticated, 403 PermissionDenied, 409 Aborted (the object changed meanwhile). 410 is OutOfRange (the
+// version is too old, so list again), 400 and 422 InvalidArgument, 429 and 503 Unavailable, and others Internal. A
+// 429 because of a PodDisruptionBudget is ResourceExhausted.
 absl::Status ApiStatus(const HttpResponse& response);
 
 }  // namespace taut::server

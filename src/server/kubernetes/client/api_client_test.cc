@@ -19,14 +19,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// An API server that accepts some users, and a plugin: a script that prints the file token.json and counts
-// its runs.
+// An API server that accepts some users, and a credential plugin: a script that prints token.json and counts its
+// runs.
 class PluginClient : public ServerFixture {
  protected:
   struct State {
     std::mutex mutex;
     std::set<std::string> accepted;
-    std::vector<std::string> asked;  // method, user and status
+    std::vector<std::string> asked;  // method, user and status of each request
   };
 
   void SetUp() override {
