@@ -21,12 +21,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Interval between two checks whether the process has ended and whether `stopping` is set.
+// Interval of the checks whether the process has ended and whether `stopping` is set.
 constexpr std::chrono::milliseconds kPollPause{50};
 constexpr size_t kMaxErrorBytes = 500;
 constexpr int kFirstInherited = STDERR_FILENO + 1;
 
-// The reading end of a pipe, which is closed with the object.
+// Read end of a pipe, closed by the destructor.
 class ReadEnd {
  public:
   ReadEnd() = default;
@@ -34,16 +34,16 @@ class ReadEnd {
   ReadEnd(const ReadEnd&) = delete;
   ReadEnd& operator=(const ReadEnd&) = delete;
 
-  // Opens a pipe and returns its writing end, which the caller must close; -1 on an error, with errno.
+  // Opens a pipe. Returns its write end, which the caller must close; -1 with errno on an error.
   int Open() {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
     fd_ = ends[0];
-    (void)fcntl(fd_, F_SETFL, O_NONBLOCK);  // non-blocking only for the reading end
+    (void)fcntl(fd_, F_SETFL, O_NONBLOCK);  // the child's write end stays blocking
     return ends[1];
   }
-  int fd() const { return fd_; }  // -1: the end is closed
-  // Reads the data that is present, up to about `max` bytes.
+  int fd() const { return fd_; }  // -1: closed
+  // Reads the available data, up to about `max` bytes.
   void ReadInto(std::string& out, size_t max) {
     std::array<char, 16384> piece{};
     for (size_t sum = 0; fd_ >= 0 && sum < max;) {
@@ -72,7 +72,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-// Settings of posix_spawn. They are destroyed with the object.
+// Settings of posix_spawn, released by the destructor.
 struct SpawnSettings {
   SpawnSettings() {
     posix_spawn_file_actions_init(&files);
@@ -107,11 +107,11 @@ class Child {
     posix_spawn_file_actions_addopen(&settings.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&settings.files, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&settings.files, errors, STDERR_FILENO);
-    // Close all other descriptors: sockets of libraries may be open without O_CLOEXEC.
+    // Close all other descriptors, because libraries may have opened sockets without O_CLOEXEC.
     posix_spawn_file_actions_addclosefrom_np(&settings.files, kFirstInherited);
     std::vector<std::string> all = {command.path};
     all.insert(all.end(), command.arguments.begin(), command.arguments.end());
-    int error = errno;  // the error of a pipe that could not be opened
+    int error = errno;  // set if a pipe could not be opened
     if (output >= 0 && errors >= 0) {
       error = posix_spawn(&pid_, command.path.c_str(), &settings.files, &settings.attributes,
                           Pointers(all).data(), Pointers(command.environment).data());
@@ -126,8 +126,8 @@ class Child {
   absl::Status Follow(const ChildCommand& command, const std::atomic<bool>& stopping, ChildOutput& out) {
     const Clock::time_point deadline = Clock::now() + command.timeout;
     while (true) {
-      // Check before the pipes are read: after its end the program writes nothing more, so the last read is
-      // then complete.
+      // Check for the end before reading the pipes: a program that has ended writes nothing more, so that the last
+      // read is complete.
       const bool ended = HasEnded();
       output_.ReadInto(out.output, command.max_output_bytes + 1);
       errors_.ReadInto(out.errors, command.max_output_bytes);
@@ -152,7 +152,7 @@ class Child {
   static constexpr pid_t kNone = -1;
 
   bool HasEnded() const {
-    // WNOWAIT leaves the process unreaped, so that its group id cannot be reused before Kill.
+    // WNOWAIT leaves the process unreaped, so that its group id cannot be reused before Kill().
     siginfo_t info{};
     return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid != 0;
@@ -170,7 +170,7 @@ class Child {
     if (WEXITSTATUS(status) == 0) return absl::OkStatus();
     return absl::FailedPreconditionError(StrCat("it ended with exit code ", WEXITSTATUS(status)));
   }
-  // Kills the process group. The process is not reaped yet, so its group id cannot belong to another group.
+  // Kills the process group. Its id cannot belong to another group, because the process is not reaped yet.
   void Kill() {
     if (pid_ == kNone) return;
     (void)kill(-pid_, SIGKILL);

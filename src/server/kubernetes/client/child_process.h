@@ -12,7 +12,7 @@
 namespace taut::server {
 
 struct ChildCommand {
-  std::string path;                      // path of the program; it is not searched in PATH
+  std::string path;                      // path of the program; PATH is not searched
   std::vector<std::string> arguments;    // without the program's name
   std::vector<std::string> environment;  // the complete environment, as "NAME=VALUE"
   size_t max_output_bytes = size_t{1} << 20;
@@ -21,15 +21,15 @@ struct ChildCommand {
 
 struct ChildOutput {
   std::string output;  // standard output
-  std::string errors;  // the last bytes of standard error, printable
+  std::string errors;  // last bytes of standard error, printable
 };
 
-// Runs the program to its end. Its standard input is empty, it inherits no other descriptor, no signal is
-// blocked or ignored, and it leads its own process group. Processes that it leaves behind may continue.
-// Errors end with the last bytes of standard error and never contain output: NotFound (cannot be started),
-// FailedPrecondition (an exit code other than 0, or a signal), ResourceExhausted (too much output),
-// DeadlineExceeded (timeout) and Cancelled, soon after `stopping` is set. The last three errors kill the
-// process group.
+// Runs the program until it ends. The program has empty standard input, no other inherited descriptor, no blocked
+// or ignored signal, and a process group of its own. Processes that it leaves behind may continue. Returns
+// NotFound if the program cannot be started, and FailedPrecondition for an exit code other than 0 or a signal.
+// Returns ResourceExhausted for too much output, DeadlineExceeded after the timeout, and Cancelled after
+// `stopping` is set. These last three kill the process group. Errors end with the last bytes of standard error,
+// and never contain output.
 absl::StatusOr<ChildOutput> RunChild(const ChildCommand& command, const std::atomic<bool>& stopping);
 
 }  // namespace taut::server

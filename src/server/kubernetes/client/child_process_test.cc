@@ -29,7 +29,7 @@ class ChildProcess : public testing::Test {
     std::filesystem::permissions(command_.path, std::filesystem::perms::owner_all);
     return RunChild(command_, stopping_);
   }
-  // Checks that no child is left, not even as a zombie.
+  // Checks that no child process remains, not even a zombie.
   void TearDown() override {
     errno = 0;
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
@@ -82,7 +82,7 @@ TEST_F(ChildProcess, QuotesTheLastPartOfStandardError) {
 }
 
 TEST_F(ChildProcess, OneThatHangsIsKilledWithItsOwnChildren) {
-  command_.timeout = std::chrono::seconds(5);  // long enough for a busy machine to start it
+  command_.timeout = std::chrono::seconds(5);  // enough time for a busy machine to start the program
   const std::string pid_file = dir_.File("pid");
   const auto out = RunScript(StrCat("echo waiting >&2; sleep 600 & echo $! >", pid_file, "; wait"));
   EXPECT_TRUE(absl::IsDeadlineExceeded(out.status())) << out.status();
@@ -91,7 +91,7 @@ TEST_F(ChildProcess, OneThatHangsIsKilledWithItsOwnChildren) {
   pid_t grandchild = 0;
   std::ifstream(pid_file) >> grandchild;
   ASSERT_GT(grandchild, 0);
-  const auto is_running = [grandchild] {  // it may be a zombie for a moment, until init reaps it
+  const auto is_running = [grandchild] {  // a zombie counts as ended, because init reaps it later
     std::string state;
     std::ifstream stat(StrCat("/proc/", grandchild, "/stat"));
     stat >> state >> state >> state;

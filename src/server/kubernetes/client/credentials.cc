@@ -23,7 +23,7 @@ Credentials::~Credentials() {
   thread_.join();
 }
 
-// Returns true within kPause after the last attempt. A clock that was set back ends the pause.
+// Returns true in the first kPause after the last attempt. A clock that was set back ends the pause.
 bool Credentials::IsPaused(Timestamp now) const {
   return last_.has_value() && *last_ <= now && now < After(*last_, kPause);
 }
@@ -41,7 +41,7 @@ absl::StatusOr<CredentialPtr> Credentials::Get(std::chrono::milliseconds timeout
     is_wanted_ = true;
     wake_.notify_all();
   }
-  // Clients continue with the present credential while a new one is obtained.
+  // Clients use the current credential while a new one is fetched.
   if (is_usable) return newest_;
   while (is_wanted_) {
     if (stopped) return absl::UnavailableError("the client was stopped");
@@ -63,7 +63,7 @@ void Credentials::Run() {
   while (true) {
     wake_.wait(lock, [this] { return stopping_ || is_wanted_; });
     if (stopping_) return;
-    // Fetch without the lock, because a plugin may take a minute and clients must continue.
+    // Fetch without the lock, because a plugin may take a minute, and clients must not wait.
     lock.unlock();
     absl::StatusOr<Credential> got = fetch_(stopping_);
     const Timestamp now = now_();

@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// Credentials whose source is a function of the test, with the test's clock.
+// Credentials that a function of the test fetches, with the test's clock.
 class CredentialsTest : public testing::Test {
  protected:
   Credentials::Fetch Fetch() {
@@ -33,7 +33,7 @@ class CredentialsTest : public testing::Test {
     const auto got = Get();
     return got.ok() ? (*got)->token : std::string(Message(got.status()));
   }
-  // Waits until the source has run `runs` times; it does not wait for one more.
+  // Waits until Fetch ran `runs` times, and expects that it did not run more often.
   void AwaitRuns(int runs) {
     (void)Eventually([&] { return runs_ >= runs; });
     EXPECT_EQ(runs_, runs);
@@ -109,7 +109,7 @@ TEST_F(CredentialsTest, ARefusalMakesOneRun) {
   const CredentialPtr first = *Get();
   now_s_ += 100;
   for (int i = 0; i < 20; ++i) {
-    credentials_.Refuse(first);  // by each client that used it
+    credentials_.Refuse(first);  // each client that used the credential calls Refuse()
     EXPECT_EQ(Token(), "t2");
   }
   EXPECT_EQ(runs_, 2);
@@ -138,7 +138,7 @@ TEST_F(CredentialsTest, AClientThatIsStoppedWaitsNoLonger) {
   });
   EXPECT_TRUE(absl::IsUnavailable(Get().status()));
   stopper.join();
-  // The destructor stops the source, which would otherwise wait for ever.
+  // The destructor must stop Fetch, which would otherwise never return.
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ bool IsProgram(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-// Returns the program's path; "" if there is none. Relative folders in PATH are skipped, because they depend
-// on the folder in which this process was started.
+// Returns the program's path; "" if there is none. Skips relative folders in PATH, whose meaning would depend on
+// the current directory of this process.
 std::string FindProgram(const std::string& command, std::string_view search) {
   if (command.find('/') != std::string::npos) return IsProgram(command) ? command : "";
   for (const std::string_view folder : Split(search, ':')) {
@@ -52,7 +52,7 @@ std::string FindProgram(const std::string& command, std::string_view search) {
   return "";
 }
 
-// Returns a description of a field's value, for an error.
+// Describes the value of a field for an error.
 std::string Found(JsonNode node) {
   if (!node) return "none";
   const auto text = node.text();
@@ -62,7 +62,7 @@ std::string Found(JsonNode node) {
 
 absl::Status Wrong(std::string_view what) { return absl::InvalidArgumentError(StrCat("its output ", what)); }
 
-// Returns true if the text is safe in a header. For example, a line end would begin another header.
+// Returns true if the text is safe in an HTTP header. A line end, for example, would start another header.
 bool IsToken(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }

@@ -1,4 +1,4 @@
-// Credential plugins: a program named in a kubeconfig prints an ExecCredential
+// Credential plugins: programs, named in a kubeconfig, that print an ExecCredential
 // (client.authentication.k8s.io).
 #pragma once
 
@@ -18,35 +18,35 @@ namespace taut::server {
 inline constexpr std::string_view kExecV1 = "client.authentication.k8s.io/v1";
 inline constexpr std::string_view kExecV1Beta1 = "client.authentication.k8s.io/v1beta1";
 
-// The description of a credential plugin: users[].user.exec of a kubeconfig.
+// A credential plugin, as described by users[].user.exec of a kubeconfig.
 struct ExecPlugin {
   std::string api_version;  // kExecV1 or kExecV1Beta1; "": no plugin
-  std::string command;      // a path if it contains a slash; otherwise a name that is searched in PATH
+  std::string command;      // path if it contains a slash, else a name that is searched in PATH
   std::vector<std::string> arguments;
-  std::vector<std::pair<std::string, std::string>> environment;  // overrides this process's environment
+  std::vector<std::pair<std::string, std::string>> environment;  // overrides the environment of this process
   std::string install_hint;
   bool wants_cluster = false;  // provideClusterInfo: the plugin requests an ExecCluster
 };
 
-// Data about the cluster, for a plugin that requests them. The CA is PEM; "" stands for the system's CAs.
+// Data about the cluster for plugins that request them. The CA is PEM; "" stands for the system's CAs.
 struct ExecCluster {
   std::string server, ca_pem;
 };
 
-// Returns the value of the variable KUBERNETES_EXEC_INFO, as JSON.
+// Returns the value of the variable KUBERNETES_EXEC_INFO as JSON.
 std::string ExecInfo(const ExecPlugin& plugin, const ExecCluster& cluster);
 
 // Returns the program, the arguments and the environment of a plugin. The environment is `environment`
-// ("NAME=VALUE"), overridden by the plugin's variables. NotFound, with the install hint, if the program does
-// not exist or may not be run.
+// ("NAME=VALUE") with the plugin's variables, which take precedence. Returns NotFound with the install hint if the
+// program does not exist or may not be run.
 absl::StatusOr<ChildCommand> ExecCommand(const ExecPlugin& plugin, const ExecCluster& cluster,
                                          const std::vector<std::string>& environment);
 
-// Parses the program's output. InvalidArgument says what was found and what is allowed, but contains no token
-// or key.
+// Parses the output of a plugin. InvalidArgument states the found and the allowed value, but never contains a
+// token or key.
 absl::StatusOr<Credential> ParseExecCredential(std::string_view json, std::string_view api_version);
 
-// Runs the program and parses its output. Returns the errors of RunChild and ParseExecCredential, and
+// Runs the plugin and parses its output. Returns errors of RunChild() and ParseExecCredential(), and
 // InvalidArgument for an unusable certificate. All errors name the plugin.
 absl::StatusOr<Credential> RunExecPlugin(const ExecPlugin& plugin, const ChildCommand& command,
                                          const std::atomic<bool>& stopping);

@@ -13,7 +13,7 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{4} << 20;
-// An extension of a cluster that has more data for the cluster's plugin. It is not supported.
+// Extension of a cluster with further data for plugins, which is not supported.
 constexpr std::string_view kExecExtension = "client.authentication.k8s.io/exec";
 
 std::string ReadAll(std::istream& in) {
@@ -35,7 +35,7 @@ class Reader {
     ClusterAccess out;
     if (absl::Status s = TakeCluster(*cluster, out); !s.ok()) return s;
     const std::string user = Text((*context)["user"]);
-    if (user.empty()) return out;  // a server may allow anonymous access
+    if (user.empty()) return out;  // the server may allow anonymous access
     absl::StatusOr<YAML::Node> found = Named(root, "users", "user", user);
     if (!found.ok()) return found.status();
     if (absl::Status s = TakeUser(*found, out); !s.ok()) return s;
@@ -56,7 +56,7 @@ class Reader {
     return node && node.IsSequence() ? node : YAML::Node(YAML::NodeType::Sequence);
   }
 
-  // Returns root[list][i][key] of the entry with this name.
+  // Returns root[list][i][key] of the entry named `wanted`.
   absl::StatusOr<YAML::Node> Named(const YAML::Node& root, const char* list, const char* key,
                                    const std::string& wanted) const {
     const YAML::Node all = root[list];
@@ -169,13 +169,13 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Rejects text with a zero byte, because arguments and environment variables end at a zero byte.
+  // Rejects text with a zero byte, which would end an argument or a variable early.
   absl::Status CheckText(const YAML::Node& node) const {
     if (Text(node).find('\0') == std::string::npos) return absl::OkStatus();
     return Bad(node, "exec: a text has a zero byte");
   }
 
-  // Reads KEY-data (base64) and KEY (a file name). KEY-data takes precedence.
+  // Reads KEY-data (base64) or KEY (the path of a file). KEY-data takes precedence.
   absl::Status TakeFileOrData(const YAML::Node& node, const std::string& key, std::string& file,
                               std::string& pem) const {
     file = Path(Text(node[key]));
@@ -187,7 +187,7 @@ class Reader {
 
   std::string Path(const std::string& text) const {
     if (text.empty()) return "";
-    return (std::filesystem::path(folder_) / text).string();  // an absolute path is left unchanged
+    return (std::filesystem::path(folder_) / text).string();  // leaves an absolute path unchanged
   }
 
   const std::string name_, folder_;

@@ -1,4 +1,4 @@
-// Access to an API server, from a kubeconfig file or from a pod's service account.
+// Access to an API server, from a kubeconfig file or a pod's service account.
 #pragma once
 
 #include <functional>
@@ -16,34 +16,33 @@
 namespace taut::server {
 
 struct ClusterAccess {
-  std::string server;  // "https://10.0.0.1:6443"
-  // The CA as PEM. The text takes precedence over the file. Both "": the system's CAs.
+  std::string server;  // such as "https://10.0.0.1:6443"
+  // CA as a file or as PEM, which takes precedence. Both "": the system's CAs.
   std::string ca_file, ca_pem;
   std::string certificate_file, certificate_pem, key_file, key_pem;
-  // The token. The file is read for each request, because tokens of service accounts change every hour.
+  // Token or its file. The file is read for each request, because tokens of service accounts change every hour.
   std::string token, token_file;
   ExecPlugin plugin;  // replaces the user's certificate and token
-  // The plugin's credentials, shared by all clients. Created by OpenCredentials; null without a plugin.
+  // Credentials of the plugin, shared by all clients. OpenCredentials() creates them; null without a plugin.
   std::shared_ptr<Credentials> credentials;
 };
 
-// Returns the access of the file's current context. `folder`: base of relative paths. InvalidArgument
-// "name:line: ..." names an error, a missing part or an unsupported part. Unsupported are auth-provider
-// plugins, user and password, and insecure-skip-tls-verify. No relevant part is skipped silently.
+// Returns the access of the current context. Relative paths are relative to `folder`. InvalidArgument "name:line:
+// ..." names a part that is invalid, missing or unsupported. Unsupported are auth-provider plugins, user and
+// password, and insecure-skip-tls-verify.
 absl::StatusOr<ClusterAccess> ParseKubeconfig(std::string_view yaml, std::string_view name,
                                               std::string_view folder);
-// Reads and parses a kubeconfig file. NotFound if there is no such file. Other errors: those of
-// ParseKubeconfig.
+// Reads and parses a kubeconfig file. Returns NotFound if there is no such file, and errors of ParseKubeconfig().
 absl::StatusOr<ClusterAccess> ReadKubeconfig(const std::string& path);
 
-// Sets `credentials` if `access` has a plugin; the plugin does not run yet. `environment`: the "NAME=VALUE"
-// of this process, which the plugin inherits. NotFound, with the install hint, if the program does not exist.
-// InvalidArgument if the CA's file cannot be read.
+// Sets `credentials` if `access` has a plugin, without running the plugin. `environment` contains the "NAME=VALUE"
+// of this process, which the plugin inherits. Returns NotFound with the install hint if the program does not
+// exist, and InvalidArgument if the CA's file cannot be read.
 absl::Status OpenCredentials(ClusterAccess& access, const std::vector<std::string>& environment,
                              std::function<Timestamp()> now);
 
-// Returns the access of a pod, from its environment and its mounted service account. FailedPrecondition if
-// this process is not in a pod or its service account is not mounted.
+// Returns the access of a pod from its environment and its mounted service account. Returns FailedPrecondition if
+// this process is not in a pod, or if the service account is not mounted.
 absl::StatusOr<ClusterAccess> InClusterAccess(
     const std::function<std::string(const char* variable)>& environment,
     const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");

@@ -83,7 +83,7 @@ TEST(Kubeconfig, ReadsCredentialPlugins) {
   EXPECT_EQ(plugin.install_hint, "install it");
   EXPECT_TRUE(plugin.wants_cluster);
   EXPECT_EQ(access->credentials, nullptr) << "it does not run yet";
-  // The tools of cloud providers write the entry in this form.
+  // Tools of cloud providers write the entry in this form.
   const auto beta =
       ParseKubeconfig(WithExec("{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: aws, "
                                "args: null, env: null, provideClusterInfo: false}}"),

@@ -80,7 +80,7 @@ absl::Status ApiLeaseStore::Write(const LeaseRecord& record, const std::string& 
 }
 
 absl::Status LeaseKeeper::Step() {
-  // Take the time before the request is sent: another tautd may count the Lease's duration from this time on.
+  // Take the time before the request: for another tautd, the Lease's duration may start this early.
   const double begin_s = options_.steady_s();
   absl::StatusOr<LeaseRecord> record = store_->Read();
   if (absl::IsNotFound(record.status())) {
@@ -97,7 +97,7 @@ absl::Status LeaseKeeper::Step() {
   if (record->holder == options_.identity || record->holder.empty()) {
     return Take(*std::move(record), begin_s);
   }
-  // Another tautd holds the Lease: stop at once, even if the Lease turns out to have expired.
+  // Another tautd holds the Lease, so stop at once, even if the Lease has expired.
   held_until_s_ = -1;
   if (record->holder != seen_.holder || record->renewed != seen_.renewed ||
       record->transitions != seen_.transitions) {
@@ -105,8 +105,7 @@ absl::Status LeaseKeeper::Step() {
     seen_at_s_ = options_.steady_s();
     return absl::OkStatus();
   }
-  // The Lease has not changed for its whole duration, by this machine's clock: its holder has stopped
-  // renewing.
+  // The Lease has not changed for its duration by this machine's clock, so its holder stopped renewing it.
   if (options_.steady_s() - seen_at_s_ < record->duration_s) return absl::OkStatus();
   return Take(*std::move(record), begin_s);
 }
@@ -117,7 +116,8 @@ absl::Status LeaseKeeper::Take(LeaseRecord record, double begin_s) {
   record.duration_s = options_.duration_s;
   if (is_taken) ++record.transitions;
   const absl::Status s = store_->Write(record, options_.time(), is_taken);
-  if (absl::IsAborted(s)) return absl::OkStatus();  // another tautd was faster; the next Step reads it
+  // another tautd was faster; the next Step() reads its Lease
+  if (absl::IsAborted(s)) return absl::OkStatus();
   if (!s.ok()) return s;
   NoteHolder(options_.identity);
   held_until_s_ = begin_s + options_.renew_deadline_s;
@@ -126,14 +126,14 @@ absl::Status LeaseKeeper::Take(LeaseRecord record, double begin_s) {
 
 void LeaseKeeper::Release() {
   const bool was_held = held();
-  // Stop before the write: from here on this tautd changes nothing in the cluster.
+  // Stop before the write. From here on, this tautd changes nothing in the cluster.
   held_until_s_ = -1;
   if (!was_held) return;
   absl::StatusOr<LeaseRecord> record = store_->Read();
   if (!record.ok() || record->holder != options_.identity) return;
   record->holder.clear();
   record->duration_s = 1;
-  (void)store_->Write(*record, options_.time(), false);  // if the write fails, the Lease expires
+  (void)store_->Write(*record, options_.time(), false);  // after a failed write, the Lease expires
 }
 
 void LeaseKeeper::NoteHolder(const std::string& holder) {

@@ -1,5 +1,5 @@
-// Decides which one of several tautds may change a cluster: the holder of a Lease (coordination.k8s.io/v1).
-// The Lease is renewed as in Kubernetes's own components (client-go, tools/leaderelection).
+// Decides which of several tautds may change a cluster: the holder of a Lease (coordination.k8s.io/v1), which is
+// renewed as in Kubernetes' own components (client-go, tools/leaderelection).
 #pragma once
 
 #include <atomic>
@@ -20,22 +20,22 @@ namespace taut::server {
 struct LeaseRecord {
   std::string version;      // resourceVersion of the object
   std::string holder;       // "": none
-  std::string renewed;      // text that the holder wrote; only compared for equality
+  std::string renewed;      // text of the holder, compared for equality only
   double duration_s = 0;    // time for which the Lease is valid without a renewal
   int64_t transitions = 0;  // number of changes of the holder
 };
-// Parses a Lease. DataLoss if the text is not the JSON of a Lease.
+// Parses a Lease. Returns DataLoss if the text is not the JSON of a Lease.
 absl::StatusOr<LeaseRecord> ParseLease(std::string_view json);
 
-// Reads and writes one Lease. Functions return the errors of ApiStatus: NotFound, and Aborted if another
-// tautd changed or created the Lease meanwhile.
+// Reads and writes one Lease. Functions return errors of ApiStatus(): NotFound, and Aborted if another tautd
+// changed or created the Lease meanwhile.
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
   virtual absl::StatusOr<LeaseRecord> Read() = 0;
-  // Creates the Lease. `time`: RFC 3339 with microseconds.
+  // Creates the Lease. `time` is in RFC 3339 with microseconds.
   virtual absl::Status Create(const LeaseRecord& record, const std::string& time) = 0;
-  // Writes the Lease if its stored version is still the record's. `is_taken`: the record's holder is new.
+  // Writes the Lease if its stored version equals the record's. `is_taken`: the holder is new.
   virtual absl::Status Write(const LeaseRecord& record, const std::string& time, bool is_taken) = 0;
 };
 
@@ -53,30 +53,31 @@ class ApiLeaseStore final : public LeaseStore {
   const std::string namespace_, name_;
 };
 
-// Takes, renews and releases a Lease. Clocks of different machines are never compared: a Lease has expired if
-// it has not changed for its duration, by the steady clock of the tautd that observes it.
+// Acquires, renews and releases a Lease. Never compares clocks of different machines. A Lease has expired if it
+// has not changed for its duration, by the steady clock of the observing tautd.
 class LeaseKeeper {
  public:
   struct Options {
     std::string identity;               // must be unique among tautds
     std::function<double()> steady_s;   // must advance while the machine is suspended
-    std::function<std::string()> time;  // time as people read it: RFC 3339 with microseconds
+    std::function<std::string()> time;  // for users, in RFC 3339 with microseconds
     double duration_s = 15;
-    double renew_deadline_s = 10;  // longest time of holding the Lease after the start of a renewal
+    // maximum time of holding the Lease since the start of the last successful renewal
+    double renew_deadline_s = 10;
   };
   LeaseKeeper(Options options, std::unique_ptr<LeaseStore> store)
       : options_(std::move(options)), store_(std::move(store)) {}
 
-  // Renews the Lease, or takes it if it has no holder or has expired. Call about every two seconds, from one
-  // thread. After an error the state is unchanged: a Lease that cannot be renewed is held until its deadline.
+  // Renews the Lease, or acquires it if it has no holder or has expired. Call about every two seconds, from one
+  // thread. An error leaves the state unchanged: a Lease that cannot be renewed is held until its deadline.
   absl::Status Step();
-  // Releases the Lease at once. Call after the last change in the cluster. Call from the thread of Step, or
-  // after this thread has ended.
+  // Releases the Lease at once. Call after the last change in the cluster, from the thread of Step() or after this
+  // thread has ended.
   void Release();
 
   // Returns true if this tautd holds the Lease. Thread-safe.
   bool held() const { return options_.steady_s() < held_until_s_.load(); }
-  std::string holder() const;  // holder at the last read; "": there is none, or the Lease was not read yet
+  std::string holder() const;  // at the last read; "": there is none, or the Lease was not read yet
 
  private:
   absl::Status Take(LeaseRecord record, double begin_s);
@@ -85,7 +86,7 @@ class LeaseKeeper {
   const Options options_;
   const std::unique_ptr<LeaseStore> store_;
   std::atomic<double> held_until_s_ = -1;
-  // Used only by the thread that calls Step.
+  // Used only by Step().
   LeaseRecord seen_;
   double seen_at_s_ = 0;
   mutable std::mutex mutex_;

@@ -12,10 +12,10 @@ namespace {
 
 using testing::HasSubstr;
 
-// State of the API server, shared by several keepers.
+// State of the API server, which several keepers share.
 struct Server {
   std::optional<LeaseRecord> lease;
-  absl::Status fails;  // the error of every request
+  absl::Status fails;  // if not OK, the error of every request
   int64_t version = 1;
 };
 
@@ -125,7 +125,7 @@ TEST_F(Lease, ReleasedItIsTakenAtOnce) {
   EXPECT_FALSE(a.held());
   ASSERT_TRUE(b.Step().ok());
   EXPECT_TRUE(b.held());
-  a.Release();  // no longer its own lease
+  a.Release();  // another keeper holds the lease now
   EXPECT_EQ(server_.lease->holder, "b");
 }
 

@@ -64,7 +64,7 @@ bool Read(JsonNode at, Vpa& vpa) {
   return true;
 }
 
-// Reads metrics of type Resource and ContainerResource whose target is a utilization.
+// Reads metrics of type Resource or ContainerResource that target a utilization.
 void ReadMetric(JsonNode metric, std::vector<UtilizationMetric>& out) {
   for (const char* key : {"resource", "containerResource"}) {
     const JsonNode of = metric[key];
@@ -90,7 +90,7 @@ bool Read(JsonNode at, Hpa& hpa) {
   return true;
 }
 
-// Returns the annotation that makes KEDA stop scaling. A value that is not a boolean also pauses (KEDA,
+// Returns the annotation that pauses KEDA. Values that are not a boolean also pause (KEDA,
 // apis/keda/v1alpha1/scaledobject_types.go).
 std::string PausedBy(JsonNode annotations) {
   constexpr std::string_view kPaused = "autoscaling.keda.sh/paused";
@@ -117,7 +117,7 @@ bool Read(JsonNode at, KedaScaledObject& object) {
   return true;
 }
 
-// Returns the amount that a ResourceQuota has left. The resource may have the name `name` or `other`.
+// Returns the amount that a ResourceQuota has left. The resource is named `name` or `other`.
 std::optional<double> LeftOf(JsonNode status, std::string_view name, std::string_view other) {
   const JsonNode hard = status["hard"], used = status["used"];
   std::optional<double> left;
@@ -171,7 +171,7 @@ absl::Status ObjectParser::ParseList(std::string_view body, ListMeta& meta,
                                      absl::FunctionRef<void(Object&&)> fn) {
   if (absl::Status s = impl_->Load(body); !s.ok()) return s;
   const JsonNode root = impl_->tree.root(), metadata = root["metadata"], items = root["items"];
-  // The items of an empty list may be null or missing.
+  // An empty list may have null as items, or no items.
   const bool is_empty = !items || items.is_null();
   if (!metadata || !root.Text("kind").ends_with("List") || (!is_empty && !items.is_array()))
     return absl::DataLossError("the API server's answer is not a list");

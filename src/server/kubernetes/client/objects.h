@@ -1,4 +1,4 @@
-// Tautline's view of Kubernetes objects: pods (pod.h), their owners, nodes, autoscalers and rules.
+// Kubernetes objects, reduced to what Tautline uses: pods (pod.h), their owners, nodes, autoscalers and rules.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace taut::server {
 
-// Annotation with the recommendation for a workload, in one line (status_text.h). Tautline writes it; it is
-// not a setting.
+// Annotation in which Tautline writes its recommendation for a workload as one line (status_text.h). Not a
+// setting.
 inline constexpr std::string_view kStatusAnnotation = "tautline.dev/status";
 
 // Metadata of a ReplicaSet, Job, Deployment or Namespace.
@@ -44,23 +44,23 @@ struct Node {
   Amounts allocatable;
   bool is_ready = false;
   std::vector<std::pair<std::string, std::string>> labels = {};
-  // NoSchedule and NoExecute, without taints that the cluster itself sets (node_filter.h)
+  // NoSchedule and NoExecute, without taints that the cluster sets (node_filter.h)
   std::vector<NodeTaint> taints = {};
 };
 
-// Bounds of a LimitRange; an absent amount is unbounded.
+// Bounds of a LimitRange; absent: unbounded.
 struct AmountRange {
   Amounts min = {}, max = {}, max_limit_request_ratio = {};
 };
 
-// A namespace's rule for its pods: a LimitRange or a ResourceQuota.
+// A LimitRange or a ResourceQuota of a namespace.
 struct NamespaceRule {
   std::string namespace_name = {}, name = {};
-  AmountRange container = {}, pod = {};          // for a LimitRange
-  Amounts requests_left = {}, limits_left = {};  // for a ResourceQuota: its amounts minus their use
+  AmountRange container = {}, pod = {};          // of a LimitRange
+  Amounts requests_left = {}, limits_left = {};  // of a ResourceQuota: its amounts minus the used amounts
 };
 
-// The policy of a VerticalPodAutoscaler for a container; "*" stands for all other containers.
+// Policy of a VerticalPodAutoscaler for one container; "*" stands for all other containers.
 struct VpaContainerPolicy {
   std::string container = "*";
   bool is_off = false;
@@ -72,44 +72,43 @@ struct VpaContainerPolicy {
 
 struct Vpa {
   std::string namespace_name, name;
-  std::string recommender;  // the first recommender that is named; "": the default
+  std::string recommender;  // first named recommender; "": the default
   std::string target_kind, target_name;
-  std::string update_mode = {};  // "Off": the VPA changes no pods; "": not set, and it changes pods
+  std::string update_mode = {};  // "Off": the VPA changes no pods; "": not set, and the VPA changes pods
   std::vector<VpaContainerPolicy> policies;
   bool operator==(const Vpa&) const = default;
 };
 
-// A metric of a HorizontalPodAutoscaler: the use of a resource as a share of the requests for it.
+// A metric of a HorizontalPodAutoscaler: usage of a resource as a share of its requests.
 struct UtilizationMetric {
   Resource resource = Resource::kCpu;
-  std::string container = {};  // "": all containers of a pod
+  std::string container = {};  // "": all containers of the pod
   bool operator==(const UtilizationMetric&) const = default;
 };
 
 struct Hpa {
   std::string namespace_name = {}, name = {};
   std::string target_kind = {}, target_name = {};
-  std::vector<UtilizationMetric> metrics = {};  // utilization metrics only
+  std::vector<UtilizationMetric> metrics = {};  // only metrics of utilization
   bool operator==(const Hpa&) const = default;
 };
 
-// A ScaledObject of KEDA. It sets the replicas of its target through an HPA. KEDA creates the HPA, and
-// deletes it while the ScaledObject is paused.
+// A ScaledObject of KEDA, which sets the replicas of its target through an HPA. KEDA creates the HPA, and deletes
+// it while the ScaledObject is paused.
 struct KedaScaledObject {
   std::string namespace_name = {}, name = {};
   std::string target_kind = {}, target_name = {};
-  // The annotation that pauses the object, such as "autoscaling.keda.sh/paused-replicas: 3"; "": not paused.
+  // Annotation that pauses the object, such as "autoscaling.keda.sh/paused-replicas: 3"; "": not paused.
   std::string paused_by = {};
   bool operator==(const KedaScaledObject&) const = default;
 };
 
-// Metadata of a list. `resource_version`: version at which a watch can start. `next`: token for the rest of
-// the list; "" if the list is complete.
+// Metadata of a list. `resource_version`: version from which a watch may start. `next`: token for the rest of the
+// list; "" if the list is complete.
 struct ListMeta {
   std::string resource_version, next;
 };
 
-// Kind of a watch event.
 enum class WatchEvent : uint8_t { kPut, kDeleted, kBookmark, kError };
 struct WatchMeta {
   WatchEvent event = WatchEvent::kError;
@@ -118,9 +117,9 @@ struct WatchMeta {
   std::string error;
 };
 
-// Parses JSON of the API server, and reuses its buffers. Parse functions return DataLoss for text that is not
-// JSON or not such an object. Members of the output whose fields are missing stay unchanged, because servers
-// leave out empty fields. O(bytes). Not thread-safe.
+// Parses JSON of the API server, and reuses buffers. Functions return DataLoss for text that is not JSON or not
+// the expected object. A missing field leaves the member of the output unchanged, because servers omit empty
+// fields. O(bytes). Not thread-safe.
 class ObjectParser {
  public:
   ObjectParser();
@@ -130,7 +129,7 @@ class ObjectParser {
   // NamespaceRule.
   template <typename Object>
   absl::Status ParseList(std::string_view body, ListMeta& meta, absl::FunctionRef<void(Object&&)> fn);
-  // Parses a line of a watch. `object` is set only for kPut and kDeleted.
+  // Parses one line of a watch. Sets `object` only for kPut and kDeleted.
   template <typename Object>
   absl::Status ParseWatch(std::string_view line, WatchMeta& meta, Object& object);
 

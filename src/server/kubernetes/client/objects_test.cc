@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-// A pod as a live API server of 1.35 sends it, without the fields that are not read.
+// A pod of an API server 1.35, without the fields that are not parsed.
 constexpr std::string_view kPod = R"({
 "metadata":{"name":"web-0","namespace":"shop","uid":"u1","resourceVersion":"17","generation":3,
  "labels":{"app":"web","team":"blue"},
@@ -145,7 +145,7 @@ TEST(Objects, APodThatTheVpaHasChangedHasNotItsOwnersLimits) {
     return pod.resized;
   };
   EXPECT_TRUE(resized("Pod resources updated by web: container 0: cpu request, memory request, cpu limit"));
-  // The VPA's webhook writes this text before there is a recommendation.
+  // The VPA's webhook writes this text if there is no recommendation.
   EXPECT_FALSE(resized("Pod resources updated by limit: container 0: "));
   EXPECT_FALSE(resized(""));
 }
@@ -162,7 +162,7 @@ TEST(Objects, Lists) {
   EXPECT_EQ(pods.size(), 2U);
   EXPECT_EQ(meta.resource_version, "9");
   EXPECT_EQ(meta.next, "abc");
-  // An empty list of metadata has null as its items.
+  // An empty list of metadata has null as items.
   std::vector<OwnedObject> owned;
   ASSERT_TRUE(
       parser
@@ -330,7 +330,7 @@ TEST(Objects, SayWhatIsNone) {
     EXPECT_TRUE(absl::IsDataLoss(parser.ParseWatch<Pod>(text, meta, pod))) << text;
     EXPECT_TRUE(absl::IsDataLoss(parser.ParseList<Pod>(text, list, [](Pod&&) {}))) << text;
   }
-  // A value of a wrong type counts as missing.
+  // A value of the wrong type counts as missing.
   ASSERT_TRUE(parser
                   .ParseWatch<Pod>(
                       R"({"type":"ADDED","object":{"metadata":{"name":7,"labels":[],"ownerReferences":{}},
@@ -367,7 +367,7 @@ OwnedObject ReadOwned(const std::string& metadata) {
   return out;
 }
 
-// A label can opt out, but set nothing else. The safer of label and annotation counts.
+// A label can opt out, but not change a setting. The safer of label and annotation applies.
 TEST(Objects, ALabelOptsOutAndDoesNothingElse) {
   const OwnedObject off =
       ReadOwned(R"("labels":{"tautline.dev/mode":"off","app.tautline.dev/mode":"observe","app":"web"},
@@ -385,8 +385,7 @@ TEST(Objects, ALabelOptsOutAndDoesNothingElse) {
             "settings are annotations");
 }
 
-// A mode on a pod is meant: if it were ignored without a message, a limit would be set against the will of
-// its author.
+// If a mode on a pod were ignored silently, limits could be set against the will of the pod's author.
 TEST(Objects, APodOptsOutByLabelsAndAnnotationsAndSaysNothingElse) {
   ObjectParser parser;
   WatchMeta meta;
@@ -408,7 +407,7 @@ TEST(Objects, APodOptsOutByLabelsAndAnnotationsAndSaysNothingElse) {
   EXPECT_THAT(pod.refused[1], HasSubstr("tautline.dev/memory.upper=1GiB"));
 }
 
-// 120 workloads with 240 KB of annotations each once took 45 MB.
+// Without a bound, 120 workloads with 240 KB of annotations each would use 45 MB.
 TEST(Objects, AnnotationsAreBounded) {
   const OwnedObject large = ReadOwned(StrCat(R"("annotations":{"tautline.dev/mode":"off","tautline.dev/x":")",
                                              std::string(240'000, 'x'), R"(","tautline.dev/split":")",
@@ -419,7 +418,7 @@ TEST(Objects, AnnotationsAreBounded) {
   EXPECT_THAT(large.refused[0], HasSubstr("beyond 16 KiB are not used"));
 }
 
-// Anyone who may create a pod may write any ownerReferences.
+// Anyone who may create a pod may write arbitrary ownerReferences.
 TEST(Objects, AnOwnerOfAnImpossibleNameIsNone) {
   const auto owner = [](const std::string& kind, const std::string& name) {
     const OwnedObject out =

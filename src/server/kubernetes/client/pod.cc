@@ -16,8 +16,8 @@
 namespace taut::server {
 namespace {
 
-// Returns the Tekton task in the labels. The names of Tekton's TaskRuns contain generated names of
-// PipelineRuns, so they are of no use.
+// Returns the Tekton task in the labels. The name of a TaskRun is no substitute, because it contains the generated
+// name of a PipelineRun.
 std::string TektonTask(JsonNode labels) {
   const std::string_view pipeline = labels.Text("tekton.dev/pipeline"),
                          task = labels.Text("tekton.dev/pipelineTask");
@@ -60,14 +60,13 @@ void ReadContainerStatus(JsonNode status, Pod& pod) {
     const JsonNode resources = status["resources"];
     container.actual_requests = ReadAmounts(resources, "requests");
     container.actual_limits = ReadAmounts(resources, "limits");
-    const std::string_view id = status.Text("containerID");  // "containerd://4f5a..."
+    const std::string_view id = status.Text("containerID");  // such as "containerd://4f5a..."
     container.id = id.substr(std::min(id.size(), id.rfind('/') + 1));
     const JsonNode running = status["state"]["running"];
     container.running = static_cast<bool>(running);
     container.crash_loops = status["state"]["waiting"].Text("reason") == "CrashLoopBackOff";
     if (container.running) container.started_s = UnixSeconds(running.Text("startedAt"));
-    // A container that waits for its restart has its end in `state`. A running container has it in
-    // `lastState`.
+    // The last end is in `state` while a container waits for its restart, and in `lastState` while it runs.
     for (const char* key : {"lastState", "state"}) {
       const JsonNode ended = status[key]["terminated"];
       if (!ended) continue;
@@ -102,8 +101,8 @@ void ReadCondition(JsonNode condition, Pod& pod) {
   }
 }
 
-// Returns true for a text such as "Pod resources updated by NAME: container 0: cpu request, memory request".
-// The list after NAME may be empty.
+// Returns true for text such as "Pod resources updated by NAME: container 0: cpu request, memory request". The
+// list after NAME may be empty.
 bool IsChangedByVpa(std::string_view updates) {
   const std::string_view what = updates.substr(std::min(updates.find(':'), updates.size()));
   return what.find("request") != std::string_view::npos || what.find("limit") != std::string_view::npos;
@@ -147,8 +146,7 @@ void ReadContainers(JsonNode pod_spec, std::vector<ContainerState>& out) {
   });
 }
 
-// Reads the resources of the whole pod. They belong to its only container, if this container has no resources
-// of its own.
+// Reads the resources of the whole pod. They apply to the only container if it has no resources of its own.
 void ReadPodLevel(JsonNode spec, std::vector<ContainerState>& containers) {
   const JsonNode resources = spec["resources"];
   if (!resources || containers.size() != 1) return;
@@ -162,14 +160,14 @@ void ReadPodLevel(JsonNode spec, std::vector<ContainerState>& containers) {
   }
 }
 
-// Reads the amounts that the pod runs with. A kubelet that cannot resize whole pods does not report these, so
-// the requested amounts are used.
+// Reads the amounts with which the pod runs. A kubelet that cannot resize whole pods does not report them, so the
+// specified amounts are used.
 void ReadActualOfPod(JsonNode status, std::vector<ContainerState>& containers) {
   const JsonNode resources = status["resources"];
   for (ContainerState& c : containers) {
     for (const Resource r : kPodResources) {
       if (!c.of_pod(r)) continue;
-      // In Kubernetes 1.35 the requests in `resources` remain those from before a resize.
+      // In Kubernetes 1.35, the requests in `resources` keep their values from before a resize.
       const std::optional<double> allocated = ReadAmount(status["allocatedResources"], Name(r));
       c.actual_requests.of(r) = !resources              ? c.requests.of(r)
                                 : allocated.has_value() ? allocated
@@ -187,7 +185,7 @@ void ReadLeftOut(JsonNode pod_spec, std::vector<std::string>& out) {
       [&](JsonNode container) { out.emplace_back(container.Text("name")); });
 }
 
-// Reads the requests that the scheduler counts besides the containers. Source: Kubernetes,
+// Reads the requests that the scheduler counts in addition to the containers. Source: Kubernetes,
 // component-helpers/resource, PodRequests.
 void ReadPodRequests(JsonNode pod_spec, Pod& pod) {
   pod.own_requests = ReadAmounts(pod_spec["resources"], "requests");
@@ -204,8 +202,8 @@ void ReadPodRequests(JsonNode pod_spec, Pod& pod) {
   });
 }
 
-// Reads the owner's amounts that were noted when the webhook changed the pod, or when Tautline changed the
-// pod's template. Returns false if no amounts were noted.
+// Reads the owner's amounts, which were recorded when the webhook changed the pod, or when Tautline changed its
+// template. Returns false if there are none.
 bool ReadOwnersAmounts(JsonNode metadata, std::vector<ContainerState>& containers) {
   const std::string_view text = metadata["annotations"].Text(kOwnersAnnotation);
   if (text.empty()) return false;

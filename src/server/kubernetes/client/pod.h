@@ -1,4 +1,4 @@
-// Tautline's view of a pod and its containers.
+// A pod and its containers, reduced to what Tautline uses.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace taut::server {
 
-// Resources that have an amount for each container.
+// Resources with an amount per container.
 inline constexpr std::array kPodResources = {Resource::kCpu, Resource::kMemory};
 
 // Amounts of CPU (cores) and memory (bytes); absent: not set.
@@ -27,34 +27,33 @@ struct Amounts {
   bool operator==(const Amounts&) const = default;
 };
 
-// Reason of a container's end after an OOM kill, as the API server writes it.
+// Reason that the API server reports for a container killed by the OOM killer.
 inline constexpr std::string_view kOomKilled = "OOMKilled";
 
 struct ContainerState {
   std::string name;
-  uint32_t index = 0;  // position of the container in its list in the pod's spec
-  // Amounts in the specification, and amounts that the kubelet reports. The reported amounts are absent
-  // before the container runs.
+  uint32_t index = 0;  // position of the container in its list of the spec
+  // Amounts in the specification, and amounts that the kubelet reports. The latter are absent until the container
+  // runs.
   Amounts requests, limits;
   Amounts actual_requests, actual_limits;
-  // Amounts before the pod was resized, as far as Cluster has seen these.
+  // Owner's amounts, from before the pod was resized; absent: unknown (Cluster).
   Amounts owner_requests, owner_limits;
-  bool is_sidecar = false;           // an init container that keeps running
-  bool restarts_for_memory = false;  // its resizePolicy restarts the container when memory changes
+  bool is_sidecar = false;           // init container that keeps running
+  bool restarts_for_memory = false;  // resizePolicy: a change of memory restarts the container
   bool restarts_for_cpu = false;
   bool running = false;
   bool crash_loops = false;  // the container has ended, and the kubelet delays its restart
-  int64_t started_s = 0;     // Unix time of the last start of a running container; 0: unknown
+  int64_t started_s = 0;     // last start of a running container, Unix time; 0: unknown
   int64_t restarts = 0;
   std::string last_reason;  // reason of the last end, such as "OOMKilled"; "": none
-  int64_t ended_s = 0;      // Unix time of the last end; 0: none or unknown
-  std::string id = {};      // the runtime's id of the container; "": not started yet
+  int64_t ended_s = 0;      // last end, Unix time; 0: none or unknown
+  std::string id = {};      // id in the container runtime; "": not started yet
   std::string image = {};   // as in the spec, such as "registry/app:1.2"
-  // Content of kOwnersAnnotation of a pod or template. Users can write the annotation. Cluster therefore
-  // compares a pod's values with the template of its controller and with the nodes before it sets owner_*.
+  // Content of kOwnersAnnotation of a pod or template. Users can write the annotation, so Cluster compares the
+  // values with the controller's template and with the nodes before it sets owner_*.
   Amounts noted_requests = {}, noted_limits = {};
-  // True if the container's amounts are those of the whole pod (spec.resources). It is then the pod's only
-  // container.
+  // True if the amounts are those of the whole pod (spec.resources), whose only container this is.
   bool cpu_of_pod = false, memory_of_pod = false;
 
   bool of_pod(Resource r) const { return r == Resource::kCpu ? cpu_of_pod : memory_of_pod; }
@@ -64,95 +63,93 @@ struct ContainerState {
   bool knows_owner() const { return owner_requests != Amounts() || owner_limits != Amounts(); }
 };
 
-// The kubelet's progress with the last change of the pod's resources.
+// The kubelet's progress with the last resize of the pod.
 enum class ResizeState : uint8_t {
-  kNone,        // the resize is done, or none was requested
-  kDeferred,    // the node has no room now; the kubelet retries
+  kNone,        // done, or not requested
+  kDeferred,    // the node has no room now, and the kubelet retries
   kInfeasible,  // the node can never have room
   kInProgress,
-  kError  // a resize is in progress, and its last attempt failed
+  kError  // in progress, and the last attempt failed
 };
 
 struct NodeFilter;  // node_filter.h
 
 struct Pod {
   std::string namespace_name, name, uid, node;
-  // The only node on which the pod may run, as for a DaemonSet's pod; "": there may be several.
+  // The only node on which the pod may run, such as for a DaemonSet's pod; "": any number of nodes.
   std::string pinned_node;
   std::shared_ptr<const NodeFilter> nodes;  // nodes on which the pod may run; null: all nodes without taints
   std::string owner_kind, owner_name;       // controller of the pod; "": none
-  // Group of a pod whose workload is split (Cluster). "": the pod has no group. Absent: the workload was
-  // never split.
+  // Group of the pod if its workload is split (Cluster). "": no group. Absent: the workload was never split.
   std::optional<std::string> group;
   uint64_t regrouped = 0;  // increases with each change of the group
-  // Program of which the pod is a run. It is the label or annotation kProgramName, else the Tekton task, else
+  // Program of which the pod is a run: the label or annotation kProgramName, else the Tekton task, else
   // generateName if the pod has no controller. "": none.
   std::string program;
   std::vector<std::pair<std::string, std::string>> labels;
-  // Labels and annotations tautline.dev/mode and CONTAINER.tautline.dev/mode that opt out; for each key, the
-  // safer of label and annotation. `refused`: sentences about other such labels and annotations, which have
-  // no effect.
+  // Labels and annotations tautline.dev/mode and CONTAINER.tautline.dev/mode that opt out. For each key, the safer
+  // of label and annotation. `refused` contains sentences about other such labels and annotations, which have no
+  // effect.
   std::vector<std::pair<std::string, std::string>> opt_outs = {};
   std::vector<std::string> refused = {};
   std::vector<ContainerState> containers;  // in the order of the spec, sidecars first
-  // Amounts that the scheduler counts besides the containers. init_requests: highest request of init
-  // containers at one time, each with the sidecars before it. own_requests: requests of the whole pod
+  // Requests that the scheduler counts in addition to the containers. init_requests: maximum request of init
+  // containers at any time, each with the sidecars before it. own_requests: requests of the whole pod
   // (spec.resources). overhead: spec.overhead. See pod_requests.h.
   Amounts init_requests, own_requests, overhead;
-  // Names of the containers whose usage does not count for the workload: init containers that end, and
-  // ephemeral containers.
+  // Names of containers whose usage does not count for the workload: init containers that end, and ephemeral
+  // containers.
   std::vector<std::string> left_out;
-  // Last OOM kill of each container in left_out that had one, with its Unix time.
+  // Last OOM kill of each container in left_out, Unix time; containers without a kill are absent.
   std::vector<std::pair<std::string, int64_t>> left_out_kills;
-  std::string qos;  // such as "Guaranteed", "Burstable", "BestEffort"
+  std::string qos;  // such as "Guaranteed", "Burstable" or "BestEffort"
   int64_t generation = 0, observed_generation = 0;
-  int64_t started_s = 0;  // Unix time at which the kubelet accepted the pod; 0: not yet or unknown
+  int64_t started_s = 0;  // when the kubelet accepted the pod, Unix time; 0: not yet or unknown
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
-  bool is_ready = false;    // the pod serves, according to its probes
-  bool is_static = false;   // the pod is from a file on its node: its resources cannot change
+  bool is_ready = false;    // true if the pod serves, according to its probes
+  bool is_static = false;   // defined by a file on its node, so that its resources cannot change
   bool is_ended = false;    // succeeded or failed
   bool is_deleted = false;  // has a deletionTimestamp
-  // True if any program resized the pod in place, or the VPA changed it at its creation: its limits are not
-  // the owner's.
+  // True if any program resized the pod in place, or the VPA changed the pod at its creation. Then the limits are
+  // not the owner's.
   bool resized = false;
   bool resized_by_us = false;  // Tautline resized the pod in place, or the webhook changed it at its creation
   bool admitted_by_us = false;  // the webhook changed the pod at its creation (kOwnersAnnotation)
-  bool owners_known = false;    // the owner's amounts of the pod's containers are known (Cluster)
-  Amounts pod_requests = {}, pod_limits = {};  // amounts of the whole pod (spec.resources)
+  bool owners_known = false;    // the owner's amounts of all containers are known (Cluster)
+  Amounts pod_requests = {}, pod_limits = {};  // of the whole pod (spec.resources)
 };
 using PodPtr = std::shared_ptr<const Pod>;
 // Returns "NAMESPACE/NAME".
 std::string FullName(const Pod& pod);
-// Returns the Unix time of the newest OOM kill of any container of the pod; 0 if there is none or the time is
+// Returns the Unix time of the newest OOM kill of any container of the pod; 0 if there is none, or if its time is
 // unknown.
 int64_t LastOomKill(const Pod& pod);
 
-// Annotation with the owner's requests and limits by container. A pod that the webhook changed at its
-// creation has it (admission.h). A template in which Tautline set amounts has it too, as have the template's
-// pods (workload_template.h). Example: {"app":{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}}.
+// Annotation with the owner's requests and limits by container. It exists on pods that the webhook changed
+// (admission.h), on templates that Tautline changed, and on their pods (workload_template.h). Example:
+// {"app":{"requests":{"cpu":"100m"},"limits":{"cpu":"200m"}}}.
 inline constexpr std::string_view kOwnersAnnotation = "tautline.dev/owner-resources";
 
-// Label or annotation of a Job or of pods. It names the program of which the Job or the pods are runs
-// (OwnerTable).
+// Label or annotation of a Job or pod that names the program of which it is a run (OwnerTable).
 inline constexpr std::string_view kProgramName = "tautline.dev/job";
 
-// The API server's request for a review before it creates a pod: AdmissionReview of admission.k8s.io/v1.
+// A request of the API server to review a pod before its creation: AdmissionReview of admission.k8s.io/v1.
 struct PodReview {
   std::string uid;
-  Pod pod;  // the pod's name may be "", as it is set later
+  Pod pod;  // may have "" as name, which is set later
   bool has_annotations = false;
-  bool dry_run = false;  // the API server will not create the pod
+  bool dry_run = false;  // true: the API server will not create the pod
 };
-// Parses a review. DataLoss if the text is not JSON or not a review of a new pod.
+// Parses a review. Returns DataLoss if the text is not JSON, or not a review of a new pod.
 absl::StatusOr<PodReview> ParsePodReview(std::string_view body);
 
-// Parses the containers of a workload's pod template, or of the first workload in a list, as the containers
-// of a Pod without status. Accepts Deployment, StatefulSet, DaemonSet, ReplicaSet, Job and CronJob. owner_*
-// has the owner's amounts, from kOwnersAnnotation if present. DataLoss if there is no template or the text is
-// not JSON.
+// Parses the containers of a workload's pod template, or of the first workload in a list, like the containers of a
+// pod without status. Accepts Deployment, StatefulSet, DaemonSet, ReplicaSet, Job and CronJob. owner_* contains
+// the owner's amounts, from kOwnersAnnotation if present. Returns DataLoss if the text has no template or is not
+// JSON.
 absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view body);
-// As ParsePodTemplate, but requests and limits have the owner's amounts instead of those that Tautline set.
+// Parses like ParsePodTemplate(), but requests and limits are the owner's instead of those that Tautline set.
 absl::StatusOr<std::vector<ContainerState>> ParseOwnersTemplate(std::string_view body);
 
 }  // namespace taut::server

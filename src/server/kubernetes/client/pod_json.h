@@ -6,8 +6,8 @@
 
 namespace taut::server {
 
-// Parses a pod from JSON. Returns false if `at` has no metadata. Members of `pod` whose fields are missing in
-// `at` stay unchanged.
+// Parses a pod from JSON. Returns false if `at` has no metadata. A missing field leaves the member of `pod`
+// unchanged.
 bool ReadPod(JsonNode at, Pod& pod);
 
 }  // namespace taut::server

@@ -30,8 +30,8 @@ constexpr std::array<std::pair<std::string_view, double>, 16> kSuffixes = {{
     {"E", 1e18},
     {"", 1},
 }};
-// Tolerance of the rounding up: decimal fractions of a core have no exact double, and 0.1 * 3 must give 300m
-// and not 301m.
+// Tolerance for rounding up. Decimal fractions of a core are inexact as double, and 0.1 * 3 must result in 300m,
+// not 301m.
 constexpr double kQuantityRounding = 1e-6;
 
 }  // namespace
@@ -40,7 +40,7 @@ std::optional<double> ParseQuantity(std::string_view text) {
   for (const auto& [suffix, factor] : kSuffixes) {
     if (!text.ends_with(suffix)) continue;
     const std::string_view number = text.substr(0, text.size() - suffix.size());
-    // "1E" is a suffix (exa), and "1E3" has an exponent: a quantity cannot have both.
+    // "1E" has a suffix (exa) and "1E3" an exponent, but a quantity cannot have both.
     if (!suffix.empty() && number.find_first_of("eE") != std::string_view::npos) return std::nullopt;
     if (number.starts_with("+-")) return std::nullopt;
     const std::optional<double> value = ParseDouble(number);

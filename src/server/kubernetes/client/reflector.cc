@@ -9,8 +9,8 @@
 namespace taut::server {
 namespace {
 
-// Returns true for errors after which the watch may continue from its version. A server that stops cuts its
-// response (DataLoss). A server that has just started may not know this user's rights yet.
+// Returns true for errors after which the watch may continue from its version. A server that stops truncates its
+// response (DataLoss). A server that has just started may not know the user's rights yet.
 bool LeavesVersion(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
@@ -63,7 +63,7 @@ absl::Status Reflector<Object>::List() {
         parser_.ParseList<Object>(*body, meta, [&all](Object&& object) { all.push_back(std::move(object)); });
     if (!parsed.ok()) return parsed;
   } while (!meta.next.empty() && !stopping_);
-  // A partial list must not replace all objects, because the missing objects would appear as deleted.
+  // Do not replace all objects by an incomplete list, because the missing objects would appear as deleted.
   if (stopping_) return absl::CancelledError();
   version_ = meta.resource_version;
   NoteWorks();
@@ -97,7 +97,7 @@ absl::Status Reflector<Object>::Watch() {
         if (!failure.ok()) return false;
         heard_ = true;
         NoteWorks();
-        // Store the version only after the event was parsed: a version must never skip an event.
+        // Store the version only after the event was parsed, so that no event is skipped.
         if (!meta.resource_version.empty()) version_ = meta.resource_version;
         Take(meta.event, std::move(object));
         return !stopping_.load();
@@ -120,12 +120,12 @@ void Reflector<Object>::Run() {
     absl::Status status = version_.empty() ? List() : absl::OkStatus();
     if (status.ok()) {
       status = Watch();
-      // Restart a watch that worked for a while at once.
+      // Restart a watch without a pause if it worked for a while.
       if (heard_ || status.ok() || absl::IsOutOfRange(status)) pause = options_.first_retry;
     }
     if (stopping_) return;
     if (status.ok()) {
-      if (!heard_) wait_(options_.first_retry);  // protects from a server that ends each watch at once
+      if (!heard_) wait_(options_.first_retry);  // in case the server ends each watch at once
       continue;
     }
     if (absl::IsNotFound(status) && options_.absent_retry.count() > 0) {

@@ -1,4 +1,4 @@
-// Follows all objects of one kind: first lists them, then watches their changes until it is stopped.
+// Tracks all objects of one kind: lists them, and then watches their changes until stopped.
 #pragma once
 
 #include <atomic>
@@ -19,39 +19,36 @@ namespace taut::server {
 struct ReflectorOptions {
   std::string path;                       // such as "/api/v1/pods"
   std::string list_accept, watch_accept;  // media types; "": JSON
-  int page = 500;                         // most objects in one response
-  // Duration of one watch, which the server ends with a bookmark. It is shortened at random by up to a
-  // quarter.
+  int page = 500;                         // maximum number of objects in one response
+  // Duration of a watch, after which the server ends it with a bookmark. Shortened at random by up to a quarter.
   std::chrono::seconds watch{20};
-  // A watch without data for this time is treated as broken: a connection may break without either side
-  // noticing.
+  // A watch without data for this time counts as broken, because a connection may break unnoticed.
   std::chrono::milliseconds silence{27'000};
   std::chrono::milliseconds first_retry{500}, last_retry{30'000};
-  // If above 0, the server may not know the kind (404): there are then no objects, and the list is repeated
-  // at this interval. If 0, a 404 is a failure like any other.
+  // If above 0, a 404 means that the server does not know the kind. Then there are no objects, and the list is
+  // repeated at this interval. If 0, a 404 is a failure.
   std::chrono::milliseconds absent_retry{0};
-  uint64_t seed = 0;  // seed of the random delays
+  uint64_t seed = 0;  // for the random delays
 };
 
-// Receives objects and their changes. The functions are called on the thread that runs the reflector.
+// Receives objects and their changes, on the thread that runs the reflector.
 template <typename Object>
 struct ReflectorSink {
   std::function<void(std::vector<Object>)> replace;
   std::function<void(Object)> put, remove;
 };
 
-// Lists and watches one kind. `Object` is one of ObjectParser's: Pod, OwnedObject, Node, Vpa, Hpa or
+// Lists and watches one kind. `Object` is a type of ObjectParser: Pod, OwnedObject, Node, Vpa, Hpa or
 // NamespaceRule.
 //
-// A watch that ends or breaks continues from its last version, so that a restart of the API server causes no
-// list. A list is made only after another kind of error, or if the version is too old (410). Delays after
-// failures double, and vary at random by a factor from 0.5 to 1.5, so that many clients do not return at
-// once.
+// A watch that ends or breaks continues from its last version, so that a restart of the API server needs no new
+// list. Only other errors, or a version that is too old (410), cause a new list. Delays after failures double, and
+// vary at random by a factor of 0.5 to 1.5, so that many clients do not return at the same time.
 template <typename Object>
 class Reflector {
  public:
-  // `wait` sleeps for the given time, or less if the reflector must stop. `note` receives each failure
-  // (NotFound of an absent kind only once), and OK when the watch works again.
+  // `wait` sleeps for the given time, or less if the reflector must stop. `note` receives each failure, but
+  // NotFound of an unknown kind only once, and OK when the watch works again.
   Reflector(ReflectorOptions options, std::unique_ptr<ApiClient> client, ReflectorSink<Object> sink,
             std::function<void(std::chrono::milliseconds)> wait,
             std::function<void(const absl::Status&)> note)
@@ -62,9 +59,9 @@ class Reflector {
         note_(std::move(note)),
         rng_(options_.seed) {}
 
-  // Runs until Stop is called.
+  // Lists and watches until Stop() is called.
   void Run();
-  // Makes Run return soon. Thread-safe.
+  // Makes Run() return soon. Thread-safe.
   void Stop() {
     stopping_ = true;
     client_->Interrupt();
@@ -88,9 +85,9 @@ class Reflector {
   ObjectParser parser_;
   Rng rng_;
   std::string version_;  // version after which the watch continues; "": list first
-  bool heard_ = false;   // the present watch has sent data
-  bool failed_ = false;  // the last status passed to note_ was a failure
-  bool absent_ = false;  // the last failure was that the server does not know the kind
+  bool heard_ = false;   // true if the current watch has sent data
+  bool failed_ = false;  // true if note_ received a failure last
+  bool absent_ = false;  // true if the last failure was an unknown kind
   std::atomic<bool> stopping_ = false;
   std::atomic<uint64_t> lists_ = 0;
 };

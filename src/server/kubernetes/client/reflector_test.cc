@@ -26,7 +26,7 @@ std::string PodJson(const std::string& name, const std::string& version) {
                 R"("}})");
 }
 
-// An API server that sends each answer of a list once, and then nothing.
+// An API server that sends each listed response once, and then nothing.
 class Kubernetes : public ServerFixture {
  protected:
   struct Answer {
@@ -64,7 +64,7 @@ class Kubernetes : public ServerFixture {
     EXPECT_TRUE(client.ok()) << client.status();
     return *std::move(client);
   }
-  // Runs until every answer was sent and one more request has arrived.
+  // Runs until every response was sent and one more request arrived.
   void RunReflector() {
     const size_t expected = state_->answers.size();
     Reflector<Pod> reflector(
@@ -98,7 +98,7 @@ class Kubernetes : public ServerFixture {
     lists_ = reflector.lists();
   }
 
-  // The handler's threads outlive the test's members, but not the test.
+  // Shared, because the handler's threads may outlive the test's members.
   struct State {
     std::mutex mutex;
     std::vector<Answer> answers;
@@ -208,7 +208,7 @@ TEST_F(Kubernetes, PausesAreDrawnSoThatClientsComeBackApart) {
   EXPECT_GT(std::set<std::chrono::milliseconds>(pauses_.begin(), pauses_.end()).size(), 10U);
 }
 
-// The server is silent, as behind a firewall that has dropped the connection.
+// The server is silent, like behind a firewall that dropped the connection.
 TEST_F(Kubernetes, AWatchWithoutAWordIsBegunAgainWithinHalfAMinute) {
   const ReflectorOptions defaults;
   EXPECT_LE(defaults.silence, std::chrono::seconds(30));

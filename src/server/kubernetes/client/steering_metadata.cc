@@ -9,8 +9,8 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kMostRefused = 8;   // most sentences for one object
-constexpr size_t kMostOptOuts = 64;  // most opt-outs of the containers of one pod
+constexpr size_t kMostRefused = 8;   // maximum number of sentences per object
+constexpr size_t kMostOptOuts = 64;  // maximum number of opt-outs per pod
 
 // Returns true for names such as "tautline.dev/mode" and "app.tautline.dev/mode".
 bool IsSteering(std::string_view annotation) {
@@ -18,8 +18,8 @@ bool IsSteering(std::string_view annotation) {
   return at == 0 || (at != std::string_view::npos && annotation[at - 1] == '.');
 }
 
-// Reads one label or annotation of a pod. Settings are read from the workload, but a mode that opts out also
-// counts on the pod.
+// Reads one label or annotation of a pod. Settings are read from the workload, but a mode that opts out is also
+// valid on a pod.
 void ReadPodSteering(std::string_view what, std::string_view key, std::string_view value, Pod& pod) {
   if (!IsSteering(key) || key == kProgramName || key == kOwnersAnnotation) return;
   const bool fits = key == kModeLabel || pod.opt_outs.size() < kMostOptOuts;
@@ -30,7 +30,7 @@ void ReadPodSteering(std::string_view what, std::string_view key, std::string_vi
              kModeLabel, " with off or observe counts there; settings are annotations of the workload"));
 }
 
-// Most bytes of one object's settings, keys and values together. There are a few dozen settings.
+// Maximum size of an object's settings in bytes, keys and values together. There are a few dozen settings.
 constexpr size_t kMostSteering = 16 << 10;
 
 void ReadSteering(std::string_view key, std::string_view value, size_t& bytes, OwnedObject& object) {
@@ -43,7 +43,7 @@ void ReadSteering(std::string_view key, std::string_view value, size_t& bytes, O
   }
 }
 
-// Reads one label whose name is a setting's. Only labels that opt out have an effect.
+// Reads one label that has the name of a setting. Only labels that opt out have an effect.
 void ReadSteeringLabel(std::string_view key, std::string_view value, OwnedObject& object) {
   if (!IsSteering(key) || key == kProgramName) return;
   if (key.ends_with(kModeLabel) && IsOptOut(value)) return TakeSaferMode(key, value, object.steering);

@@ -1,5 +1,4 @@
-// Settings in the metadata of objects: labels and annotations tautline.dev/KEY and
-// CONTAINER.tautline.dev/KEY.
+// Settings in the metadata of objects: labels and annotations tautline.dev/KEY and CONTAINER.tautline.dev/KEY.
 #pragma once
 
 #include "common/json/json_tree.h"
@@ -7,10 +6,10 @@
 
 namespace taut::server {
 
-// Reads the settings, the status and the split of a workload or namespace, and sentences about entries
+// Reads the settings, the status and the split of a workload or namespace, and adds sentences about entries
 // without effect. Bounded in size.
 void ReadSteeringMetadata(JsonNode metadata, OwnedObject& object);
-// Reads the opt-outs of a pod, and sentences about entries without effect.
+// Reads the opt-outs of a pod, and adds sentences about entries without effect.
 void ReadSteeringMetadata(JsonNode metadata, Pod& pod);
 
 }  // namespace taut::server

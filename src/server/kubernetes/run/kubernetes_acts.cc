@@ -1,5 +1,5 @@
-// KubernetesSource: its writes to the cluster. These are limits through the actuator, VPAs, quotas, statuses,
-// Events and the lease.
+// KubernetesSource: writes to the cluster. These are limits (through the actuator), VPAs, quotas, statuses, Events
+// and the lease.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,16 +20,16 @@ constexpr std::chrono::seconds kWriteVpas{5}, kWriteQuotas{5}, kWriteEvents{1}, 
     kWriteStatus{2};
 constexpr std::chrono::seconds kRenewLease{2}, kLeaseTimeout{3};
 
-// Returns seconds of a clock that also advances while the machine is suspended, because another process may
-// take the lease in this time.
+// Returns the seconds of a clock that also advances while the machine is suspended, because another process may
+// acquire the lease in that time.
 double BootSeconds() {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Returns an identity that no other process has. The host's name, which in a pod is the pod's name, is unique
-// only within a namespace.
+// Returns a unique identity of this process. The host's name does not suffice: in a pod it is the pod's name,
+// which is unique only within a namespace.
 std::string LeaseIdentity() {
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
@@ -285,8 +285,8 @@ void KubernetesSource::WriteEvents() {
   });
 }
 
-// Calls `step` repeatedly, with `pause` between calls, until the source stops. `step` returns its last error.
-// The error is logged when it changes.
+// Calls `step` in a loop, with `pause` between the calls, until the source stops. Logs the error that `step`
+// returns when it changes.
 void KubernetesSource::KeepDoing(
     std::chrono::seconds pause, std::string_view what,
     const std::function<std::string(const std::function<bool()>& stopping)>& step) {

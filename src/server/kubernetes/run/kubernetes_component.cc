@@ -158,7 +158,7 @@ absl::Status KubernetesComponent::Start() {
 void KubernetesComponent::Stop() {
   run_->Stop();
   if (actuator_ != nullptr) actuator_->Stop();
-  // Release the lease last: while this process may still write, no other tautd may hold the lease.
+  // Release the lease last: no other tautd may hold the lease while this process may still write.
   run_->ReleaseLease();
 }
 

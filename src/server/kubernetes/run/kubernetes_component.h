@@ -1,4 +1,4 @@
-// The daemon's component for a cluster: a KubernetesSource and its connections with other components.
+// The daemon's component for a cluster: a KubernetesSource and its connections to other components.
 #pragma once
 
 #include <memory>
@@ -16,20 +16,19 @@ namespace taut::server {
 
 class KubernetesComponent final : public Component {
  public:
-  // Other parts of the daemon. A null pointer stands for a part that the daemon does not have. The parts must
-  // outlive the component.
+  // Other parts of the daemon, which must outlive the component. Null: the daemon lacks the part.
   struct Parts {
     QuotaComponent* quota = nullptr;
     const BudgetComponent* budgets = nullptr;
   };
-  // Opens the configured cluster. Returns null if no cluster is configured, and InvalidArgument if the
-  // configuration requires a cluster but names none. Other errors: those of OpenClusterAccess and
-  // KubernetesSource::Create. `context` must outlive the component.
+  // Opens the configured cluster. Returns null if no cluster is configured. Returns InvalidArgument if the
+  // configuration requires a cluster but names none, and errors of OpenClusterAccess() and
+  // KubernetesSource::Create(). `context` must outlive the component.
   static absl::StatusOr<std::unique_ptr<KubernetesComponent>> Open(const DaemonConfig& config, Parts parts,
                                                                    const DaemonContext& context);
 
   std::string_view name() const override { return "kubernetes"; }
-  // Starts after the components that new pods are checked against.
+  // Returns the components against which new pods are checked, and which must therefore start first.
   std::span<const std::string_view> after() const override;
   // Returns the actuator; null unless limits are set in the cluster.
   absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() override;
@@ -38,14 +37,14 @@ class KubernetesComponent final : public Component {
   void Stop() override;
   KubernetesSource& cluster() { return *run_; }
   const KubernetesSource& cluster() const { return *run_; }
-  // Returns the figures of the source and of the actuator.
+  // Returns the state and counts of the source and of the actuator.
   KubernetesFacts facts() const;
 
  private:
-  // Settings that are not in KubernetesConfig.
+  // Options that are not part of KubernetesConfig.
   struct Options {
     bool sets_limits = false;
-    bool resource_quotas = false;  // the quota's groups are written as ResourceQuota objects
+    bool resource_quotas = false;  // write the groups' quota as ResourceQuota objects
     int64_t forget_jobs_s = 0;
     std::vector<std::string> job_labels;
   };

@@ -1,5 +1,4 @@
-// The daemon's cluster as a component: the configured cluster, an API server that cannot be reached, and a
-// stop.
+// Tests of the cluster as a component: configuration, an unreachable API server, and a stop.
 #include "server/kubernetes/run/kubernetes_component.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +45,7 @@ TEST_F(KubernetesComponentTest, LimitsAreSetOnlyWhereTheActuatorIsKubernetes) {
   const std::unique_ptr<KubernetesComponent> watches = Open();
   ASSERT_NE(watches, nullptr);
   EXPECT_EQ(*watches->MakeActuator(), nullptr);
-  watches->Stop();  // without a start
+  watches->Stop();  // without Start()
   config_.actuators = {ActuatorKind::kKubernetes};
   const std::unique_ptr<KubernetesComponent> acts = Open();
   ASSERT_NE(acts, nullptr);
@@ -69,7 +68,7 @@ TEST_F(KubernetesComponentTest, AnApiServerThatIsAwayIsLoggedAndCounted) {
 }
 
 TEST_F(KubernetesComponentTest, AnEmptyClusterIsInStepOnceItsListsAreRead) {
-  // Lists are empty, and a watch ends at once.
+  // An API server whose lists are empty, and whose watches end at once.
   const auto server = HttpServer::Start({}, [](const HttpRequest& request) {
     if (request.parameter("watch") != nullptr) return JsonResponse(200, "");
     return JsonResponse(200, R"({"kind":"List","metadata":{"resourceVersion":"7"},"items":[]})");
