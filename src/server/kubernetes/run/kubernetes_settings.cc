@@ -1,6 +1,6 @@
-// KubernetesSource: settings of jobs that come from the cluster. These are annotations, and the ranges that
-// LimitRanges and nodes allow. They are passed on when they change. The control plane also requests them
-// before anything is decided for a new job.
+// KubernetesSource: settings of jobs that come from the cluster, which are annotations and the ranges that
+// LimitRanges and nodes allow. Changed settings are passed to the control plane, which also queries them before it
+// decides for a new job.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -28,8 +28,8 @@ bool IsWatchedKind(std::string_view kind) {
   });
 }
 
-// Returns the ratio request ÷ limit, above 0, that a recommendation of the job keeps. Returns 1 if a
-// container lacks a request or a limit.
+// Returns the ratio of request to limit, above 0, that recommendations of the job keep. Returns 1 if a container
+// lacks a request or a limit.
 double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r,
                     const Allocation& allocation) {
   for (const PodPtr& pod : pods) {
@@ -48,7 +48,7 @@ std::vector<Label> SettingLabelsOf(const std::vector<Label>& labels) {
   return out;
 }
 
-// Adds the opt-outs in the labels and annotations of the pods.
+// Adds the opt-outs in the pods' labels and annotations.
 void TakePodsMode(const std::vector<PodPtr>& pods, const std::string& container, std::vector<Label>& labels) {
   const std::string of_container = StrCat(container, ".", kModeLabel);
   for (const PodPtr& pod : pods) {
@@ -69,7 +69,7 @@ void PutLabel(const std::string& key, const std::string& value, std::vector<Labe
 
 std::span<const KubernetesSource::WatchedKind> KubernetesSource::WatchedKinds() { return kWatchedKinds; }
 
-// Returns the allocation that the job will have with these settings.
+// Returns the allocation of the job with these settings.
 Allocation KubernetesSource::AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
                                             Resource resource) const {
   std::vector<Label> labels = record.labels;
@@ -83,8 +83,8 @@ Allocation KubernetesSource::AllocationWith(const JobRecord& record, const std::
   return out;
 }
 
-// Sets the ranges that the cluster allows. They override annotations with the same name. The last known range
-// stays until LimitRanges and nodes are known. It also stays while the job has no pods, because pods decide
+// Adds the ranges that the cluster allows, which override annotations with the same name. The last known range
+// stays until LimitRanges and nodes are known. It also stays while the job has no pods, because the pods determine
 // which nodes count.
 void KubernetesSource::PutAllowed(const JobQuestion& job, const WorkloadName& workload,
                                   std::vector<Label>& labels) const {
@@ -110,8 +110,8 @@ void KubernetesSource::PutAllowed(const JobQuestion& job, const WorkloadName& wo
   }
 }
 
-// Sets the version that the pods run. It overrides an annotation with the same name. The version is stored as
-// a label, so that after a restart the running version does not count as a new one.
+// Adds the version of the running pods, which overrides an annotation with the same name. The version is stored as
+// a label, so that after a restart the running version does not count as new.
 void KubernetesSource::PutVersion(const JobRecord& job, const WorkloadName& workload,
                                   std::vector<Label>& labels) const {
   const std::string key = StrCat(kSettingLabel, "version");
@@ -124,10 +124,10 @@ void KubernetesSource::PutVersion(const JobRecord& job, const WorkloadName& work
 }
 
 std::vector<Label> KubernetesSource::LabelsOf(const JobQuestion& job, const WorkloadName& workload) const {
-  const bool read = options_.config.annotations;  // false: settings from earlier annotations are removed
+  const bool read = options_.config.annotations;  // false: remove settings that came from annotations
   std::vector<Label> out = read ? steering_.Of(workload) : std::vector<Label>();
-  // The settings from before a restart stay until the objects of a custom kind have been read. Otherwise mode
-  // off would be lost.
+  // Keep the settings from before a restart until the objects of a custom kind are read. Otherwise a mode off
+  // would be lost.
   if (read && !custom_owners_->IsSettled(workload.kind)) out = SettingLabelsOf(job.record.labels);
   if (read) TakePodsMode(cluster_.pods().Of(workload), workload.container, out);
   PutAllowed(job, workload, out);
@@ -139,11 +139,11 @@ uint64_t KubernetesSource::SteeringVersion() const {
   return steering_.version() + namespace_rules_.version();
 }
 
-// Passes on the settings of each job whose stored labels differ from its settings.
+// Passes on the settings of each job whose stored labels differ from them.
 void KubernetesSource::PassOnSteering() {
   const auto is_known = [this](const WatchedKind& kind) { return steering_.Knows(kind.kind); };
   if (options_.config.annotations && !std::ranges::all_of(kWatchedKinds, is_known)) return;
-  // Read the version before the labels: a change during the loop changes the version and is passed on next
+  // Read the version before the labels. A change during the loop then has a new version, and is passed on next
   // time.
   steered_ = SteeringVersion();
   // `view` keeps the jobs alive during the loop.
@@ -177,7 +177,7 @@ std::string KubernetesSource::WhyUndecided() const {
                          : StrCat("no limit is decided before the first list of ", awaited, " has been read");
 }
 
-// Logs a change of the lists for which decisions wait. Called by PassOnPods, as is SayWhatIsRefused.
+// Logs a change of the lists for which decisions wait. Called by PassOnPods(), like SayWhatIsRefused().
 void KubernetesSource::SayWhatIsAwaited() {
   const std::string now = AwaitedLists();
   if (now == awaited_) return;
@@ -200,8 +200,8 @@ std::vector<PodPtr> KubernetesSource::TakeChangedPods() {
   return pods;
 }
 
-// Reports labels and annotations that have no effect. The report is an Event of the workload, or a log line
-// if there are no Events about the object.
+// Reports labels and annotations without effect: as an Event of the workload, or in the log if there are no Events
+// for the object.
 void KubernetesSource::SayWhatIsRefused() {
   for (const Steering::Refused& refused : steering_.TakeRefused()) {
     const std::string kind = KindInNames(refused.kind);
@@ -216,11 +216,11 @@ void KubernetesSource::SayWhatIsRefused() {
   }
 }
 
-// Returns true if the object of the job's workload has been seen. A pod may arrive before its workload,
-// because each kind has its own watch.
+// Returns true if the watch has reported the object of the job's workload. A pod may arrive before its workload,
+// because each kind has a watch of its own.
 bool KubernetesSource::IsSeen(const JobRecord& job, const WorkloadName& workload) const {
   if (cluster_.pods().Of(workload, PodsThat::kHaveNotEnded).empty()) {
-    // The series of a job may arrive before its pods. A job that once had pods keeps its settings.
+    // The series of a job may arrive before its pods. A job that had pods before keeps its settings.
     return !IsKnownKind(workload.kind) || !SettingLabelsOf(job.labels).empty();
   }
   if (!options_.config.annotations) return true;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
-constexpr std::chrono::milliseconds kPassOn{500};  // short, because an OOM kill waits for the next pass-on
+constexpr std::chrono::milliseconds kPassOn{500};  // short, because OOM kills wait for the next pass-on
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 constexpr double kAwaitSplitsSeconds = 60;
 
@@ -140,15 +140,15 @@ void KubernetesSource::Stop() {
   if (event_client_ != nullptr) event_client_->Interrupt();
   if (status_client_ != nullptr) status_client_->Interrupt();
   if (admission_ != nullptr) admission_->Interrupt();
-  // The requests of these threads were interrupted above, because a request in progress would delay the join
-  // by its timeout. The lease's request has a short timeout.
+  // The requests of these threads were interrupted above; otherwise the joins would last as long as the requests'
+  // timeouts. The lease's request has a short timeout.
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   if (admission_ != nullptr) admission_->Stop();
 }
 
-// Makes the pods wait for the lists that decide their groups. They wait at most kAwaitSplitsSeconds, because
-// tautd may lack the right to list these objects.
+// Delays the pods until the lists that determine their groups have arrived, but for at most kAwaitSplitsSeconds,
+// because tautd may not be allowed to list these objects.
 void KubernetesSource::LookAtSplits(std::optional<double>& pods_since) {
   if (cluster_.synced()) {
     const size_t left_out = cluster_.nodes().num_groups_left_out();
@@ -167,11 +167,10 @@ void KubernetesSource::LookAtSplits(std::optional<double>& pods_since) {
   options_.log->Warn("kubernetes: DaemonSets, StatefulSets or nodes cannot be listed: no workload is split");
 }
 
-// Passes changed pods on at once, and all pods every minute, because the ingest forgets series without
-// samples.
+// Passes changed pods on at once, and all pods every minute, because ingest deletes series without samples.
 void KubernetesSource::PassOnPods() {
   std::optional<Timestamp> all_passed_on;
-  // Steady time since which the pods are listed but their groups are not known.
+  // Steady time since which the pods are listed, but not their groups.
   std::optional<double> pods_since;
   while (true) {
     {
@@ -180,10 +179,11 @@ void KubernetesSource::PassOnPods() {
     }
     const Timestamp time = options_.sample_time();
     LookAtSplits(pods_since);
-    if (!cluster_.synced() || time.us <= 0) continue;  // no sample has set the time yet
+    if (!cluster_.synced() || time.us <= 0) continue;  // no sample has set the time so far
     std::vector<PodPtr> changed = TakeChangedPods();
-    if (actuator_ == nullptr) (void)cluster_.changes().TakeWorkloads();  // the actuator takes them
-    // A clock that was set back must not stop the full report.
+    // otherwise the actuator takes the changes
+    if (actuator_ == nullptr) (void)cluster_.changes().TakeWorkloads();
+    // A clock that was set back must not stop the full reports.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
                              time < *all_passed_on;
     const bool starts = control_->ingest().windows.asks_for_starts();
@@ -191,7 +191,7 @@ void KubernetesSource::PassOnPods() {
       all_passed_on = time;
       ReportPods(cluster_, time, starts, *intake_);
       passed_on_ = true;
-      // The full report has all pods except those that are gone: pass on only these.
+      // The full report contains all existing pods, so pass on only the ended ones in addition.
       std::erase_if(changed, [](const PodPtr& pod) { return !pod->is_ended; });
     }
     ReportPods(cluster_, changed, time, starts, *intake_);
@@ -205,8 +205,8 @@ void KubernetesSource::Scrape() {
   const std::chrono::seconds interval(options_.config.scrape_interval_s);
   while (true) {
     const auto begin = std::chrono::steady_clock::now();
-    // The owners of pods are passed on before usage is read, because otherwise a job would get a guessed
-    // name. If samples set the time, no owners can be passed on before the first samples.
+    // Pass the owners of pods on before reading usage. Otherwise the name of a job would be a guess. If samples
+    // set the time, owners cannot be passed on before the first sample.
     const bool ready = cluster_.synced() && (passed_on_ || options_.sample_time().us <= 0);
     if (ready) usage_->Read(*intake_);
     std::unique_lock lock(mutex_);
@@ -247,7 +247,7 @@ std::string KubernetesSource::NoticeOf(const Workload& job) const {
   return out;
 }
 
-// Observes the replicas of each StatefulSet that is not split, to find differences between them.
+// Compares the replicas of each StatefulSet that is not split, to detect differences in usage.
 void KubernetesSource::LookAtReplicas(const ClosedWindow& window) {
   const std::shared_ptr<const FleetView> view = control_->view();
   std::map<std::string, WorkloadName> observed;

@@ -1,4 +1,4 @@
-// tautd in a cluster: watches its pods, reads its kubelets, and reports workloads to the control plane.
+// tautd in a cluster: watches pods, reads usage from kubelets, and reports workloads to the control plane.
 #pragma once
 
 #include <atomic>
@@ -48,13 +48,13 @@
 
 namespace taut::server {
 
-// Returns the access to the configured cluster. Errors name the setting that is wrong.
+// Returns the access to the configured cluster. Errors name the invalid setting.
 absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config);
 
 // Owns all clients, watches and threads of one cluster.
 class KubernetesSource final : public JobSettingsSource {
  public:
-  // Kinds of objects whose annotations are settings and about which Events are written.
+  // Kinds of objects whose annotations are settings, and about which Events are written.
   struct WatchedKind {
     const char *kind, *api_version, *path;
   };
@@ -63,60 +63,58 @@ class KubernetesSource final : public JobSettingsSource {
     ClusterAccess access;
     ClusterNaming naming;
     std::function<Timestamp()> now;
-    // Returns the time for the series of pods: `now`, or the time of the newest sample if samples set the
-    // time.
+    // Returns the time for the series of pods: the current time, or the time of the newest sample if samples set
+    // the time.
     std::function<Timestamp()> sample_time;
     std::string state_dir;     // directory of the webhook's certificate
     DaemonLog* log = nullptr;  // must outlive the source
   };
-  // Creates the clients of the cluster and the watches of the configured kinds, but starts none. Returns the
-  // error of a client that cannot be created.
+  // Creates the clients and the watches of the configured kinds without starting them. Returns the error of the
+  // first client that cannot be created.
   static absl::StatusOr<std::unique_ptr<KubernetesSource>> Create(Options options);
   ~KubernetesSource() override { Stop(); }
 
-  // Returns the actuator for this cluster. The source must outlive the actuator. Call before Start.
-  // `forget_s`: as in KubernetesActuator::Options.
+  // Returns the actuator for this cluster, which this object must outlive. Call before Start(). `forget_s` is as
+  // in KubernetesActuator::Options.
   absl::StatusOr<std::unique_ptr<KubernetesActuator>> MakeActuator(std::function<double()> steady_s,
                                                                    int64_t forget_s);
-  // Keeps ResourceQuotas in the namespaces that `quotas` returns. nullopt: the quotas are unknown at present,
-  // and nothing is written. Call before Start.
+  // Maintains ResourceQuotas in the namespaces that `quotas` returns. nullopt: the quotas are unknown, and nothing
+  // is written. Call before Start().
   absl::Status KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas);
-  // Checks new pods: against the quota of `service` if kubernetes.admission.quota is set, and against
-  // `why_held` of their group (PodQuotaReviewer::Options). `service` must outlive the source. Call before
-  // Start.
+  // Checks new pods against the quota of `service` if kubernetes.admission.quota is set, and against `why_held` of
+  // their group (PodQuotaReviewer::Options). `service` must outlive this object. Call before Start().
   absl::Status HoldToQuota(const QuotaService* service, std::vector<std::string> job_labels,
                            std::function<std::string(std::string_view group)> why_held);
-  // Starts the watches and threads. `control` must not be destroyed before Stop has returned.
+  // Starts the watches and threads. `control` must stay alive until Stop() returns.
   absl::Status Start(ControlPlane* control);
-  // Stops all threads and waits for them. Stop may be called without Start, and more than once.
+  // Stops all threads and waits for them. May be called without Start(), and repeatedly.
   void Stop();
-  // Releases the lease, so that another tautd may change the cluster at once. Call after Stop and after the
-  // actuator's Stop.
+  // Releases the lease, so that another tautd may change the cluster at once. Call after Stop() and after the
+  // actuator's Stop().
   void ReleaseLease();
-  // Returns the job's container as in its template. nullopt if the job is not a container of pods that exist
-  // now.
+  // Returns the container of a job as in its template; nullopt unless the job is a container of existing pods.
   std::optional<TemplateContainer> ContainerOf(const Workload& job) const;
-  // Returns the totals of a pod that has the job's container. nullopt if no pod has it now, or if jobs are
-  // whole pods.
+  // Returns the totals of a pod with the job's container; nullopt if there is no such pod, or if jobs are whole
+  // pods.
   std::optional<PodTotals> PodTotalsOf(const Workload& job) const;
-  // Returns a notice about the job's pods; "" if there is none. Causes: different images in one job, a wrong
-  // annotation that splits the workload, replicas that use different amounts, or a paused ScaledObject that
+  // Returns a notice about the job's pods; "" if there is none. Reasons are different images in one job, an
+  // invalid annotation for splitting the workload, replicas with different usage, and a paused ScaledObject, which
   // fixes the number of replicas.
   std::string NoticeOf(const Workload& job) const;
-  // Returns the job and task of a container by its ID, as Cluster::TaskOfContainer.
+  // Returns the job and the task of a container by its ID, see Cluster::TaskOfContainer().
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const {
     return cluster_.TaskOfContainer(id);
   }
   bool synced() const { return cluster_.synced(); }
-  // Returns the job's settings from the cluster. The answer is kUnknown until the first lists are read, and
-  // for a new workload until its object has been seen. Call after Start.
+  // Returns the job's settings from the cluster. Returns kUnknown until the first lists are read, and for a new
+  // workload until the watch reports its object. Call after Start().
   JobAnswer SettingsOf(const JobQuestion& question) override;
   bool RequestStays(const Workload& job, Resource r) const override;
-  // Returns a text that names the list for which decisions wait; "" if decisions do not wait.
+  // Returns the name of a list for which decisions wait, as text; "" if decisions do not wait.
   std::string WhyUndecided() const;
-  // Returns the figures of the source, without the figures of the actuator.
+  // Returns the state and counts of this object, without the actuator's.
   KubernetesFacts facts() const;
-  // Returns the nodes as machines, and their pods as tasks.
+  // Returns the nodes as machines with the pods as tasks.
   const PlacementSource& placement() const { return placement_; }
 
  private:
@@ -155,7 +153,7 @@ class KubernetesSource final : public JobSettingsSource {
   std::string AwaitedLists() const;
   void SayWhatIsAwaited();
   void SayWhatIsRefused();
-  // Returns the changed pods of the cluster. Also stores their unused settings for SayWhatIsRefused.
+  // Returns the changed pods, and stores their settings without effect for SayWhatIsRefused().
   std::vector<PodPtr> TakeChangedPods();
   bool IsSeen(const JobRecord& job, const WorkloadName& workload) const;
   void Wait(std::chrono::milliseconds pause);
@@ -167,7 +165,7 @@ class KubernetesSource final : public JobSettingsSource {
   void PassOnSteering();
   void LookAtReplicas(const ClosedWindow& window);
   void LookAtSplits(std::optional<double>& pods_since);
-  // Functions that run on a thread each.
+  // Loops, each of which runs on a thread of its own.
   void PassOnPods();
   void Scrape();
   void WriteVpas();
@@ -188,30 +186,30 @@ class KubernetesSource final : public JobSettingsSource {
   NamespaceRules namespace_rules_;
   FieldOwners field_owners_;  // VPAs are watched only with an actuator or kubernetes.vpa
   Steering steering_;
-  uint64_t steered_ = 0;        // the SteeringVersion() that was last passed on
-  std::string awaited_;         // the AwaitedLists() that was last logged
-  size_t groups_left_out_ = 0;  // the number that was last logged
+  uint64_t steered_ = 0;        // last passed-on SteeringVersion()
+  std::string awaited_;         // last logged AwaitedLists()
+  size_t groups_left_out_ = 0;  // last logged number
   ControlPlane* control_ = nullptr;
   std::unique_ptr<LiveWorkloadIntake> intake_;       // writes to control_
   KubernetesActuator* actuator_ = nullptr;           // null: limits are not set in the cluster
   std::vector<std::function<void()>> runs_, stops_;  // Run and Stop of the reflectors
   std::unique_ptr<UsageReader> usage_;               // null: usage is not read
   std::unique_ptr<WorkloadAdvice> advice_;           // reads from control_
-  std::unique_ptr<ApiClient> owners_client_;         // used by the thread that reads templates
+  std::unique_ptr<ApiClient> owners_client_;         // for the thread that reads templates
   std::unique_ptr<OwnersReader> owners_;
-  std::unique_ptr<ApiClient> custom_client_;           // used by the thread that reads custom resources
+  std::unique_ptr<ApiClient> custom_client_;           // for the thread that reads custom resources
   std::unique_ptr<CustomOwnersReader> custom_owners_;  // null: workloads' metadata is not needed
-  std::unique_ptr<ApiClient> vpa_client_;              // used by the thread that writes VPA status
+  std::unique_ptr<ApiClient> vpa_client_;              // for the thread that writes VPA status
   std::unique_ptr<VpaWriter> vpas_;                    // null: disabled
-  std::unique_ptr<ApiClient> quota_client_;            // used by the thread that writes ResourceQuotas
+  std::unique_ptr<ApiClient> quota_client_;            // for the thread that writes ResourceQuotas
   std::unique_ptr<QuotaWriter> quotas_;                // null: disabled
   std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
   std::unique_ptr<LeaseKeeper> lease_;  // null: no lease is configured
   ReplicaSpread replica_spread_;
-  std::unique_ptr<ApiClient> event_client_;       // used by the thread that writes Events
-  DecisionEvents decision_events_;                // used by the thread that ticks
+  std::unique_ptr<ApiClient> event_client_;       // for the thread that writes Events
+  DecisionEvents decision_events_;                // for the thread that ticks the control plane
   std::unique_ptr<EventWriter> events_;           // null: disabled
-  std::unique_ptr<ApiClient> status_client_;      // used by the thread that writes workloads' annotations
+  std::unique_ptr<ApiClient> status_client_;      // for the thread that writes workloads' annotations
   std::unique_ptr<StatusWriter> status_;          // null: disabled
   std::unique_ptr<PodWebhookServer> admission_;   // null: disabled
   std::unique_ptr<PodQuotaReviewer> quota_gate_;  // null: disabled
@@ -221,7 +219,7 @@ class KubernetesSource final : public JobSettingsSource {
   std::condition_variable wake_;
   bool stopping_ = false;
   std::vector<std::function<uint64_t()>> lists_;
-  std::atomic<bool> passed_on_ = false;  // true once all pods were passed on to the control plane
+  std::atomic<bool> passed_on_ = false;  // true once all pods were passed to the control plane
   KernelLimits kernel_limits_;
   WatchLog watch_log_;
   std::atomic<uint64_t> watch_failures_ = 0;

@@ -1,5 +1,5 @@
-// KubernetesSource: its watches and lists. These are pods, nodes, owners, and the autoscalers that set the
-// same fields as Tautline.
+// KubernetesSource: watches and lists of pods, nodes, owners, and of autoscalers that set the same fields as
+// Tautline.
 #include <random>
 #include <utility>
 
@@ -72,7 +72,7 @@ absl::Status KubernetesSource::WatchMetadata(const std::string& path, ReflectorS
                             path, std::move(sink));
 }
 
-// Watches workloads. Their annotations are settings or Tautline's own status, and Events need their UIDs.
+// Watches workloads, because their annotations are settings or Tautline's own status, and Events need their UIDs.
 absl::Status KubernetesSource::WatchWorkloads() {
   Steering* const steering = &steering_;
   WorkloadDirectory* const workloads = &workloads_;
@@ -121,8 +121,8 @@ absl::Status KubernetesSource::WatchOwners(const std::string& kind, const std::s
        .remove = [cluster, kind](const OwnedObject& object) { cluster->owners().Remove(kind, object); }});
 }
 
-// Watches ResourceQuotas. The amounts that a quota has left bound new pods, in the webhook and in a template
-// that the actuator changes.
+// Watches ResourceQuotas, whose remaining amounts bound new pods in the webhook and in templates that the actuator
+// changes.
 absl::Status KubernetesSource::WatchQuotas() {
   return WatchNamespaceRules("ResourceQuota", "/api/v1/resourcequotas");
 }
@@ -137,8 +137,8 @@ absl::Status KubernetesSource::WatchNamespaceRules(const std::string& kind, cons
        .remove = [rules, kind](const NamespaceRule& rule) { rules->Remove(kind, rule); }});
 }
 
-// Watches VPAs, because Tautline writes the status of some and because other recommenders may set amounts
-// through them.
+// Watches VPAs, because Tautline writes the status of some VPAs, and other recommenders may set amounts through
+// others.
 absl::Status KubernetesSource::WatchVpas() {
   FieldOwners* const owners = &field_owners_;
   VpaWriter* const vpas = vpas_.get();
@@ -217,7 +217,7 @@ absl::Status KubernetesSource::OpenOwners() {
   return absl::OkStatus();
 }
 
-// Sets up the lists of custom resources, which serve the same purpose as WatchWorkloads for known kinds.
+// Sets up the lists of custom resources, which replace WatchWorkloads() for unknown kinds.
 absl::Status KubernetesSource::OpenCustomOwners() {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
@@ -231,8 +231,8 @@ absl::Status KubernetesSource::OpenCustomOwners() {
     workloads_.Replace(kind.kind, kind.api_version, all);
     if (status_ != nullptr && kind.can_patch) status_->ReplaceCustom(kind, all);
   };
-  // Steering keeps the last annotations of the kind. The refusal may be temporary: if a mode off were
-  // forgotten meanwhile, limits would be set.
+  // `steering_` keeps the last annotations of the kind, because the refusal may be temporary. If a mode off were
+  // deleted meanwhile, limits would be set.
   options.forget = [this](const FoundKind& kind) {
     if (status_ != nullptr) status_->ReplaceCustom(kind, {});
   };

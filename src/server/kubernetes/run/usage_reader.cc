@@ -63,7 +63,7 @@ absl::Status UsageReader::ReadPodMetrics(ApiClient& client, WorkloadIntake& to) 
   return absl::DataLossError(StrCat(*damaged, " of its amounts cannot be read"));
 }
 
-// Logs a line when the number of failed nodes, or the error of the first of them, changes.
+// Logs a line when the number of failing nodes, or the error of the first failing node, changes.
 void UsageReader::NoteScrapes(const std::vector<std::string>& nodes,
                               const std::vector<absl::Status>& results) {
   size_t failed = 0, first = 0;

@@ -1,4 +1,4 @@
-// Reads the usage of a cluster's containers from the kubelet of each node, or from the metrics API.
+// Reads the usage of a cluster's containers from each node's kubelet, or from the metrics API.
 #pragma once
 
 #include <atomic>
@@ -18,18 +18,18 @@
 
 namespace taut::server {
 
-// Read must be called from one thread; all other functions may be called from any thread.
+// Reads usage. Only one thread may call Read(); any thread may call the other functions.
 class UsageReader {
  public:
   struct Options {
     KubeletUsage usage = KubeletUsage::kCadvisor;
-    std::string namespaces;          // a pattern of namespaces; "": all
-    std::function<Timestamp()> now;  // time of samples that have no time of their own
+    std::string namespaces;          // pattern of the namespaces; "": all
+    std::function<Timestamp()> now;  // time for samples without a time of their own
     std::function<double()> steady_s;
     DaemonLog* log = nullptr;
   };
-  // `clients` has at least one client; each serves one request at a time. The log, `cluster` and
-  // `kernel_limits` must outlive the reader.
+  // `clients` contains at least one client, each of which sends one request at a time. The log, `cluster` and
+  // `kernel_limits` must outlive this object.
   UsageReader(Options options, const Cluster& cluster, KernelLimits& kernel_limits,
               std::vector<std::unique_ptr<ApiClient>> clients)
       : options_(std::move(options)),
@@ -38,14 +38,14 @@ class UsageReader {
         clients_(std::move(clients)) {}
 
   // Reads the usage of all pods once. Logs a line when the number of failing nodes, or the error of the first
-  // of them, changes.
+  // failing node, changes.
   void Read(WorkloadIntake& to);
-  // Ends the requests in progress. Later errors are not logged.
+  // Ends the current requests. Later errors are not logged.
   void Interrupt();
 
   struct Counts {
-    uint64_t read = 0, failed = 0;  // attempts to read a node's usage
-    double last_s = 0;              // duration of the last Read
+    uint64_t read = 0, failed = 0;  // attempts to read the usage of a node
+    double last_s = 0;              // duration of the last Read()
   };
   Counts counts() const { return {read_, failed_, last_s_}; }
 
@@ -62,7 +62,7 @@ class UsageReader {
   std::atomic<bool> stopping_ = false;
   std::atomic<uint64_t> read_ = 0, failed_ = 0;
   std::atomic<double> last_s_ = 0;
-  std::string error_;  // the error that was last logged
+  std::string error_;  // last logged error
 };
 
 }  // namespace taut::server

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// An API server in front of two kubelets, node-1 and node-2.
+// An API server that forwards requests to two kubelets, node-1 and node-2.
 class Usage : public testing::Test {
  protected:
   void SetUp() override {

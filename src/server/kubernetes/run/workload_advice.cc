@@ -19,7 +19,7 @@ Allocation AllocationOf(const ControlPlane& control, JobId job, Resource resourc
 }
 
 std::vector<WorkloadName> WorkloadAdvice::JobsOf(const WorkloadName& workload) const {
-  std::set<std::string> containers;  // containers of all pods, which may differ during a rollout
+  std::set<std::string> containers;  // of all pods, which may differ during a rollout
   if (cluster_.naming().jobs == KubernetesJobs::kContainers) {
     for (const PodPtr& pod : cluster_.pods().OfAll(workload)) {
       for (const ContainerState& container : pod->containers) containers.insert(container.name);
@@ -59,10 +59,10 @@ std::optional<std::vector<ContainerStatus>> WorkloadAdvice::StatusOf(const Workl
     out.push_back(StatusOfJob(*job, name, reasons));
   }
   if (any_recommended) return out;
-  // An empty list removes the earlier status. Without this, the recommendation for a container that is in
-  // mode off now would stay as long as the other containers lack a signal.
+  // An empty list removes the annotation. Otherwise the annotation would keep the recommendation for a container
+  // whose mode is now off, as long as the other containers lack a signal.
   if (any_off) return std::vector<ContainerStatus>();
-  return std::nullopt;  // the workload has no pods now, or too little signal yet
+  return std::nullopt;  // there are no pods now, or the signal is too short
 }
 
 ContainerStatus WorkloadAdvice::StatusOfJob(const JobView& job, const WorkloadName& workload,
@@ -90,8 +90,8 @@ ContainerStatus WorkloadAdvice::StatusOfJob(const JobView& job, const WorkloadNa
   return out;
 }
 
-// Returns the amounts that the actuator would set in the first pod that has the container. For whole pods
-// with several containers, returns `amount` itself.
+// Returns the amounts that the actuator would set in the first pod with the container. Returns `amount` itself for
+// whole pods with several containers.
 ContainerResources WorkloadAdvice::RecommendedAmounts(const std::vector<PodPtr>& pods,
                                                       const WorkloadName& workload, Resource r, double amount,
                                                       const Allocation& allocation) const {

@@ -1,5 +1,5 @@
-// The control plane's recommendations for a cluster's workloads. They are used for the annotation
-// tautline.dev/status, for VPAs, and for the totals of a pod.
+// The control plane's recommendations for the workloads of a cluster: for the annotation tautline.dev/status, for
+// VPAs, and for the totals of a pod.
 #pragma once
 
 #include <optional>
@@ -14,29 +14,28 @@
 
 namespace taut::server {
 
-// Returns the rule by which the job's recommendation becomes request and limit. Returns the default if the
-// job is unknown.
+// Returns the rule by which the job's recommendation becomes request and limit; the default rule if the job is
+// unknown.
 Allocation AllocationOf(const ControlPlane& control, JobId job, Resource resource);
 
-// All functions are thread-safe.
+// Looks up recommendations. All functions are thread-safe.
 class WorkloadAdvice {
  public:
-  // `namespaces`: pattern of the watched namespaces; "": all. The other arguments must outlive the object.
+  // `namespaces` is the pattern of the watched namespaces; "": all. The other arguments must outlive this object.
   WorkloadAdvice(const Cluster& cluster, const FieldOwners& owners, const ControlPlane& control,
                  std::string namespaces)
       : cluster_(cluster), owners_(owners), control_(control), namespaces_(std::move(namespaces)) {}
 
-  // Returns the status of a workload, as StatusWriter::Options::of requires. Containers whose job is in mode
-  // off are left out.
+  // Returns the status of a workload for StatusWriter::Options::of. Omits containers of jobs in mode off.
   std::optional<std::vector<ContainerStatus>> StatusOf(const WorkloadName& workload, bool reasons) const;
-  // Returns the totals of a pod that has the job's container. nullopt if no pod has it now, or if jobs are
-  // whole pods.
+  // Returns the totals of a pod with the job's container; nullopt if there is no such pod, or if jobs are whole
+  // pods.
   std::optional<PodTotals> PodTotalsOf(const Workload& job) const;
-  // Returns the requests for a container, for a VPA. An amount is absent if nothing is recommended.
+  // Returns the requests of a container for a VPA. An amount is absent if nothing is recommended.
   Amounts RequestsOf(const WorkloadName& container, bool requests_only) const;
 
  private:
-  // Returns one name for each container and group that the workload has now.
+  // Returns one name per container and group of the workload.
   std::vector<WorkloadName> JobsOf(const WorkloadName& workload) const;
   ContainerStatus StatusOfJob(const JobView& job, const WorkloadName& workload, bool reasons) const;
   ContainerResources RecommendedAmounts(const std::vector<PodPtr>& pods, const WorkloadName& workload,

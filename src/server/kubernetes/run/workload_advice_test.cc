@@ -1,4 +1,4 @@
-// The status annotation, requests for VPAs and totals of pods, from the recommendations of a control plane.
+// Tests of status annotations, requests for VPAs and totals of pods, from the recommendations of a control plane.
 #include "server/kubernetes/run/workload_advice.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using testing::Optional;
 
 const WorkloadName kAdvised{"shop", "deployment", "web", ""};
 constexpr std::string_view kAppJob = "shop/deployment/web/app", kLogJob = "shop/deployment/web/log";
-constexpr int kHours = 3;  // usage until there is a recommendation
+constexpr int kHours = 3;  // hours of usage before the first recommendation
 
 class Advice : public testing::Test {
  protected:
@@ -42,7 +42,7 @@ class Advice : public testing::Test {
     options.live.enforcement = brain::Enforcement::kAlways;
     return options;
   }
-  // Reports jobs that each use half a core and 48 MiB in these windows.
+  // Reports usage of half a core and 48 MiB for each job, in this number of windows.
   void Use(const std::vector<std::string_view>& jobs, int windows = kHours * kWindowsPerHour) {
     for (; windows > 0; --windows, ++window_) {
       const Timestamp end = Timestamp::FromSeconds(int64_t{window_ + 1} * kWindowSeconds);
@@ -64,7 +64,7 @@ class Advice : public testing::Test {
     for (const ContainerStatus& container : *status) out.push_back(container.name);
     return out;
   }
-  // Adds a pod of another Deployment, with containers of these names.
+  // Adds a pod of another Deployment with these containers.
   WorkloadName PutPodWith(const std::vector<std::string>& containers) {
     Pod pod = TestPod("api-5d4f8c7b9d-aaaaa");
     pod.owner_name = "api-5d4f8c7b9d";
@@ -182,7 +182,7 @@ TEST_F(Advice, AVpaHasTheRequests) {
   EXPECT_EQ(advice_.RequestsOf({"shop", "deployment", "web", "gone"}, false), Amounts());
 }
 
-// From the recommendation to the annotation at the API server, until it is removed.
+// Covers everything from the recommendation to the annotation at the API server and its removal.
 TEST_F(Advice, TheAnnotationIsWrittenOnceThereIsARecommendationAndTakenAwayWithIt) {
   double now_s = 1000;
   std::vector<std::string> sent;

@@ -1,4 +1,4 @@
-// The nodes, owners and pods of a cluster as its API server last reported them, and the job of each pod.
+// The nodes, owners and pods of a cluster as the API server last reported them, and the job of each pod.
 #pragma once
 
 #include <atomic>
@@ -17,11 +17,11 @@
 
 namespace taut::server {
 
-// The parts of a cluster, each with its own lock. Changes of nodes, owners and splits are passed on to the
+// The parts of a cluster, each with a lock of its own. Changes of nodes, owners and splits are passed on to the
 // pods. Thread-safe.
 class Cluster {
  public:
-  // `node_group_label`: label of nodes. DaemonSets are split by its value (workload_split.h). "": DaemonSets
+  // `node_group_label` is a label of nodes, by whose value DaemonSets are split (workload_split.h). "": DaemonSets
   // are not split by nodes.
   explicit Cluster(ClusterNaming naming, const std::string& node_group_label = "");
   Cluster(const Cluster&) = delete;
@@ -39,13 +39,13 @@ class Cluster {
   PodChanges& changes() { return changes_; }
   const ContainerIndex& containers() const { return containers_; }
 
-  // Returns true once the pods and every list that decides their groups have arrived. Before that, a pod of a
+  // Returns true once the pods, and every list that determines their groups, have arrived. Before that, a pod of a
   // split workload would count as a task of the wrong job.
   bool synced() const;
-  // Makes synced() wait only for the pods. Used if tautd may not list the objects that decide the groups.
+  // Makes synced() wait for the pods only. Used if tautd may not list the objects that determine the groups.
   void AwaitNothing() { awaits_groups_ = false; }
-  // Returns the job and the task of the container with this ID (ContainerState::id). nullopt if no pod has
-  // such a container, or if the job consists of whole pods and the pod has several containers.
+  // Returns the job and the task of the container with this ID (ContainerState::id). Returns nullopt if no pod has
+  // such a container, or if jobs are whole pods and the pod has several containers.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const;
 
  private:

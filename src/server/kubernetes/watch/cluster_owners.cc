@@ -20,8 +20,8 @@ std::string OwnerText(const std::string& kind, const std::string& name) {
   return kind.empty() ? "<none>/<none>" : StrCat(kind, "/", name);
 }
 
-// Stores an object. Until a ReplicaSet is known, the owner of its pods is derived from its name. Returns the
-// pods whose owner the object corrects.
+// Stores an object. Until a ReplicaSet is known, the owner of its pods is derived from its name. Returns the pods
+// whose owner changes.
 std::vector<std::string> ClusterOwners::Learn(const std::string& kind, const OwnedObject& object) {
   const std::string child = ObjectKey(kind, object.namespace_name, object.name);
   const auto [was, is_new] = objects_[kind].try_emplace(child);
@@ -50,7 +50,7 @@ void ClusterOwners::Replace(const std::string& kind, const std::vector<OwnedObje
       std::ranges::move(Learn(kind, object), std::back_inserter(moved));
     }
   }
-  // Called without the lock, because PodTable locks itself first and then calls this object.
+  // Call moved_ without the lock, because PodTable takes its own lock first and then calls this object.
   if (!moved.empty()) moved_(moved);
   const std::lock_guard lock(mutex_);
   for (const auto& [key, object] : gone) Forget(key);

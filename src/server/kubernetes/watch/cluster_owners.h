@@ -1,4 +1,4 @@
-// The ReplicaSets and Jobs of a cluster, and the top owner that each pod has through these objects.
+// The ReplicaSets and Jobs of a cluster, and the top owner of each pod through these objects.
 #pragma once
 
 #include <functional>
@@ -14,48 +14,47 @@
 
 namespace taut::server {
 
-// Returns the key of an object, for example "shop/Pod/web-1".
+// Returns the key of an object, such as "shop/Pod/web-1".
 std::string ObjectKey(std::string_view kind, std::string_view namespace_name, std::string_view name);
-// Returns the name of the pod's controller, with the pod's group if its workload is split ("fluentd@large").
+// Returns the name of the pod's controller, followed by the pod's group if the workload is split: "fluentd@large".
 std::string OwnerOf(const Pod& pod);
-// Returns an owner in the form that OwnerTable reads; an empty kind means that there is no owner.
+// Returns an owner in the format of OwnerTable. An empty kind means that there is no owner.
 std::string OwnerText(const std::string& kind, const std::string& name);
 
-// Finds the top owner of each pod. Thread-safe.
+// Determines the top owner of each pod. Thread-safe.
 class ClusterOwners {
  public:
-  // `moved` is called with the ObjectKeys of pods whose top owner may have changed. The call is made without
-  // the lock, so `moved` may call this object.
+  // `moved` receives the ObjectKeys of pods whose top owner may have changed. It is called without the lock, and
+  // may call this object.
   explicit ClusterOwners(std::function<void(const std::vector<std::string>& pods)> moved)
       : moved_(std::move(moved)) {}
 
-  // ---- called by watches; `kind`: "ReplicaSet", "Job" ----
+  // ---- called by watches; `kind` is "ReplicaSet" or "Job" ----
   void Replace(const std::string& kind, const std::vector<OwnedObject>& objects);
   void Put(const std::string& kind, const OwnedObject& object);
-  // Removes an object. The pods of the object keep their top owner, because they will end soon or get another
-  // controller.
+  // Removes an object. Its pods keep their top owner, because they will soon end or have another controller.
   void Remove(const std::string& kind, const OwnedObject& object);
   void ForEach(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const;
 
-  // ---- pods, by their ObjectKey ----
+  // ---- pods by ObjectKey ----
   void LearnPod(const std::string& key, const Pod& pod);
   void ForgetPod(const std::string& key);
-  // Returns the top owner of a pod. REQUIRES: LearnPod has stored the pod.
+  // Returns the top owner of a pod. REQUIRES: LearnPod() stored the pod.
   TopOwner OfPod(const Pod& pod) const;
-  // Returns the top owner that a pod will have which LearnPod has not stored yet.
+  // Returns the future top owner of a pod that LearnPod() has not stored.
   TopOwner OfNewPod(const Pod& pod) const;
   // Returns the top owner of pods with this controller.
   TopOwner Of(const std::string& namespace_name, const std::string& kind, const std::string& name) const;
 
  private:
-  // Learn and the function below it require mutex_.
+  // REQUIRES (both): mutex_ is locked.
   std::vector<std::string> Learn(const std::string& kind, const OwnedObject& object);
   void Forget(const std::string& key);
 
   const std::function<void(const std::vector<std::string>&)> moved_;
   mutable std::mutex mutex_;
   OwnerTable owners_;
-  std::map<std::string, std::map<std::string, OwnedObject>> objects_;  // by kind, then ObjectKey
+  std::map<std::string, std::map<std::string, OwnedObject>> objects_;  // by kind and ObjectKey
 };
 
 }  // namespace taut::server

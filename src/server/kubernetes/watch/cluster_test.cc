@@ -80,7 +80,7 @@ TEST(Cluster, KnowsContainersByTheirIds) {
 
 TEST(Cluster, FollowsOwners) {
   Cluster cluster({});
-  // Until the ReplicaSet is known, its name tells the Deployment.
+  // Until the ReplicaSet is known, its name determines the Deployment.
   Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
   cluster.pods().Replace({pod});
   EXPECT_THAT(NamesOf(cluster.pods().Of(kWeb)), ElementsAre("web-5d4f8c7b9d-aaaaa"));
@@ -112,7 +112,7 @@ TEST(Cluster, JobsOfOneProgramAreOneJob) {
       << "what is not known of a Job with a minute in its name is a CronJob's";
   cluster.owners().Put("Job", {"shop", "import-20261125", "", ""});
   EXPECT_THAT(NamesOf(cluster.pods().Of(import)), ElementsAre("import-20261125-aaaaa", "import-x2x4z-aaaaa"));
-  // A label is set, changed and removed.
+  // The label is set, then changed, then removed.
   two.program = "import";
   cluster.owners().Put("Job", two);
   EXPECT_EQ(cluster.pods().Of(import).size(), 3U);
@@ -122,7 +122,7 @@ TEST(Cluster, JobsOfOneProgramAreOneJob) {
   two.program = "";
   cluster.owners().Put("Job", two);
   EXPECT_THAT(NamesOf(cluster.pods().Of({"shop", "job", "by-hand", ""})), ElementsAre("by-hand-aaaaa"));
-  // The facts agree, so that series of other sources get the name by which limits are set.
+  // The facts have the new name, so that series of other sources belong to the job by whose name limits are set.
   one.program = "nightly";
   cluster.owners().Put("Job", one);
   HeardReports heard;
@@ -243,7 +243,7 @@ TEST(PodReports, InitContainersAreNamedUntilThePodIsGone) {
   };
   EXPECT_TRUE(left_out("migrate"));
   EXPECT_FALSE(left_out("app"));
-  pod.left_out.push_back("debugger-x2x4z");  // as by kubectl debug
+  pod.left_out.push_back("debugger-x2x4z");  // created by kubectl debug
   cluster.pods().Put(pod);
   EXPECT_TRUE(left_out("migrate"));
   EXPECT_TRUE(left_out("debugger-x2x4z"));
@@ -251,7 +251,7 @@ TEST(PodReports, InitContainersAreNamedUntilThePodIsGone) {
   EXPECT_FALSE(left_out("migrate"));
 }
 
-// Without owner_limits, Tautline's own limit would be taken for the owner's.
+// Without owner_limits, Tautline's own limit would count as the owner's.
 TEST(PodReports, ALimitThatWeSetIsNotTheOwners) {
   Cluster cluster({});
   Pod resized = TestPod();
@@ -320,7 +320,7 @@ container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
   EXPECT_THAT(heard.times_ms, ElementsAre(1700000000123, 5000, 5000, 5000, 5000, 5000));
 }
 
-// A kubelet may report a pod before the API server does, and an old kernel reports each processor.
+// A kubelet may report a pod before the API server does, and an old kernel reports usage per processor.
 TEST(UsageReports, AreOfPodsThatAreThereAndOfTheirContainersIds) {
   const std::string id(64, 'a');
   const std::string text = StrCat(
@@ -338,7 +338,7 @@ container_memory_working_set_bytes{container="app",pod="web-0"} 1)");
   EXPECT_THAT(heard.ids, ElementsAre(id));
 }
 
-// The page is as a kubelet of 1.35 writes it.
+// A page of a kubelet 1.35.
 TEST(UsageReports, TakesWhatTheResourceMetricsHave) {
   constexpr std::string_view kText =
       R"(container_cpu_usage_seconds_total{container="app",namespace="shop",pod="web-0"} 1.5 1700000000123

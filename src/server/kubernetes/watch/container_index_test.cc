@@ -8,7 +8,7 @@ namespace {
 Pod PodWithId(const std::string& id) {
   Pod out;
   out.containers.resize(2);
-  out.containers[0].id = id;  // the other container has no ID yet
+  out.containers[0].id = id;  // the second container has no ID yet
   return out;
 }
 

@@ -11,8 +11,8 @@
 namespace taut::server {
 namespace {
 
-constexpr int kMostPages = 400;  // with 500 objects each
-constexpr size_t kMostSaid = 8;  // kinds that one sentence names
+constexpr int kMostPages = 400;  // with 500 objects per page
+constexpr size_t kMostSaid = 8;  // maximum number of kinds in one sentence
 constexpr std::array<std::string_view, 9> kKnownKinds = {
     "cronjob",    "daemonset", "deployment", "job", "node", "pod", "replicaset", "replicationcontroller",
     "statefulset"};
@@ -64,8 +64,8 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
     }
     const absl::StatusOr<FoundKind> listed = List(kind, stopping);
     const absl::Status status = listed.status();
-    // If tautd may not list a kind, or the kind no longer exists, the kind has no settings: waiting for them
-    // would block its jobs for ever. Other errors may be temporary.
+    // If tautd may not list a kind, or the kind no longer exists, there are no settings to wait for. Waiting would
+    // block the jobs of the kind for ever. Other errors may be temporary.
     const bool is_final = absl::IsPermissionDenied(status) || absl::IsNotFound(status) ||
                           absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status);
     std::optional<FoundKind> gone;
@@ -84,9 +84,9 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
   ForgetOthers(kinds);
 }
 
-// A kind that is left out is reported in last_error(), because nothing is decided for jobs whose settings are
-// not read. Kinds that are already listed stay: anyone who may create a pod may invent kinds of owners, and
-// invented kinds must not displace a real kind.
+// last_error() reports the omitted kinds, because no decision is made for jobs whose settings are not read. Kinds
+// that are already listed stay: anyone who may create a pod may invent kinds of owners, which must not displace a
+// real kind.
 void CustomOwnersReader::LeaveOut(std::vector<std::string>& kinds) {
   const std::lock_guard lock(mutex_);
   left_out_.clear();
@@ -103,8 +103,8 @@ void CustomOwnersReader::LeaveOut(std::vector<std::string>& kinds) {
   std::ranges::sort(kinds);
 }
 
-// If a kind has lost its last pods, it is no longer listed. Its objects may then be outdated and must be
-// forgotten, even if the kind still exists.
+// A kind without pods is no longer listed. Its objects may become outdated and must be deleted, even if the kind
+// still exists.
 void CustomOwnersReader::ForgetOthers(const std::vector<std::string>& owning) {
   std::vector<FoundKind> gone;
   {

@@ -1,5 +1,5 @@
-// The metadata of custom resources that own pods, such as a Rollout: their annotations and UIDs. The API
-// server's discovery describes their kinds. Each kind is listed every Options::again_s seconds.
+// Metadata of custom resources that own pods, such as Argo's Rollouts: annotations and UIDs. Discovery by the API
+// server describes the kinds. Each kind is listed every Options::again_s seconds.
 #pragma once
 
 #include <functional>
@@ -17,43 +17,41 @@
 
 namespace taut::server {
 
-// Returns true if tautd watches this kind of workload, or if annotations of the kind's objects do not apply
-// to a job. Annotations do not apply for other kinds of Kubernetes itself and for runs of programs. `kind` is
-// in lower case, as in names of jobs.
+// Returns true if tautd watches this kind of workload, or if annotations of its objects do not apply to jobs, as
+// for other kinds of Kubernetes and runs of programs. `kind` is in lower case as in names of jobs.
 bool IsKnownKind(std::string_view kind);
 
-// Lists the custom resources. Step must be called from one thread; all other functions are thread-safe.
+// Lists the custom resources. Only one thread may call Step(); the other functions are thread-safe.
 class CustomOwnersReader {
  public:
   struct Options {
-    // These functions send a GET to the API server and return the body. `list` requests only the metadata.
+    // Send a GET to the API server and return the body. `list` requests the metadata only.
     std::function<absl::StatusOr<std::string>(const std::string&path)> get, list;
-    // Returns the kinds of the owners of all present pods, as in names of jobs.
+    // Returns the kinds of the owners of all current pods, as in names of jobs.
     std::function<std::vector<std::string>()> kinds;
-    // Receives all objects of a kind, after each complete list.
+    // Receives all objects of a kind after each complete list.
     std::function<void(const FoundKind& kind, std::vector<OwnedObject>)> take;
-    // Called when the objects of a kind that was passed to `take` are no longer known: the kind cannot be
-    // listed any more, or has owned no pods for refused_again_s.
+    // Called when the objects of a kind that was passed to `take` become unknown: the kind cannot be listed any
+    // more, or owned no pods for refused_again_s.
     std::function<void(const FoundKind& kind)> forget;
     std::function<double()> steady_s;
     double again_s = 60, refused_again_s = 600, soon_s = 5;
-    size_t most_kinds = 256;  // kinds that were listed before have precedence, then the first kinds by name
+    size_t most_kinds = 256;  // maximum; listed kinds have precedence, then kinds by name
   };
   explicit CustomOwnersReader(Options options)
       : options_(std::move(options)), finder_({.get = options_.get, .steady_s = options_.steady_s}) {}
 
-  // Lists every kind that is due. `stopping` is checked before each page.
+  // Lists every due kind. Checks `stopping` before each page.
   void Step(const std::function<bool()>& stopping);
-  // Returns true once the objects of this kind have been read, or once tautd has learnt that it may not list
-  // the kind. Until then the objects' earlier settings stay in force. Always true if IsKnownKind(kind).
+  // Returns true once the objects of this kind are read, or known to be forbidden for tautd. Until then, earlier
+  // settings stay in force. Always true if IsKnownKind(kind).
   bool IsSettled(std::string_view kind) const;
-  // Returns true if the objects of this kind were passed to `take`, and `forget` has not been called since.
+  // Returns true if the objects of this kind were passed to `take`, without a later call of `forget`.
   bool IsListed(std::string_view kind) const;
-  // Makes the next step list this kind again, but at least soon_s after its last list. Call when an object is
-  // missing in this list.
+  // Makes the next Step() list this kind, but at least soon_s after its last list. Call when an object is missing
+  // in the list.
   void ListSoon(std::string_view kind);
-  // Returns a text for people with the last error of each kind and the kinds beyond most_kinds; "" if there
-  // are none.
+  // Returns the last error of each kind and the kinds beyond most_kinds as text for users; "" if there are none.
   std::string last_error() const;
 
  private:
@@ -61,15 +59,14 @@ class CustomOwnersReader {
     double due_s = 0, listed_s = 0;
     bool is_settled = false;
     std::string error;
-    // The kind as it was passed to `take`; absent after `forget`.
+    // The kind as passed to `take`; absent after `forget`.
     std::optional<FoundKind> taken;
   };
-  // Lists all pages of a kind, passes the objects to `take`, and returns the kind as the discovery describes
-  // it.
+  // Lists all pages of a kind and passes the objects to `take`. Returns the kind as described by discovery.
   absl::StatusOr<FoundKind> List(const std::string& kind, const std::function<bool()>& stopping);
   // Removes the kinds beyond most_kinds from `kinds`, and stores their names in left_out_.
   void LeaveOut(std::vector<std::string>& kinds);
-  // Forgets kinds that have owned no pods for refused_again_s. `owning`: the kinds that own pods, ascending.
+  // Deletes kinds that owned no pods for refused_again_s. `owning` contains the kinds that own pods, ascending.
   void ForgetOthers(const std::vector<std::string>& owning);
 
   const Options options_;
@@ -77,7 +74,7 @@ class CustomOwnersReader {
   ObjectParser parser_;
   mutable std::mutex mutex_;
   std::map<std::string, Kind, std::less<>> kinds_;
-  std::string left_out_;  // the kinds beyond most_kinds, for people
+  std::string left_out_;  // kinds beyond most_kinds, for users
 };
 
 }  // namespace taut::server

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// An API server that has Rollouts of Argo, and two kinds named Thing.
+// An API server with Rollouts of Argo, and two kinds named Thing.
 class CustomOwners : public testing::Test {
  protected:
   CustomOwners() {
@@ -84,7 +84,7 @@ TEST_F(CustomOwners, AreListedToTheEndAndAgainAfterAMinute) {
       << "discovery holds for longer";
 }
 
-// A new Rollout whose pods are seen first.
+// The pods of a new Rollout may arrive before the Rollout.
 TEST_F(CustomOwners, AreListedSoonerWhereOneIsMissing) {
   EXPECT_FALSE(reader_->IsListed("rollout"));
   Step();
@@ -194,7 +194,7 @@ TEST_F(CustomOwners, KindsBeyondTheMostAreSaidAndStayUnknown) {
   EXPECT_FALSE(reader_->IsSettled("rollout"));
 }
 
-// Anyone who may create a pod may write any ownerReferences.
+// Anyone who may create a pod may write arbitrary ownerReferences.
 TEST_F(CustomOwners, InventedKindsTakeNoPlaceOfOneThatIsListed) {
   Step();
   ASSERT_TRUE(reader_->IsListed("rollout"));

@@ -1,4 +1,4 @@
-// Custom resources that own pods, from discovery and lists to the annotation tautline.dev/status.
+// Tests of custom resources that own pods, from discovery and lists to the annotation tautline.dev/status.
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// An API server with Rollouts and CloneSets, each with its annotation, and a tautd that can be restarted.
+// An API server with Rollouts and CloneSets, each with an annotation, and a tautd that can be restarted.
 class CustomStatus : public ::testing::Test {
  protected:
   struct Object {
@@ -100,7 +100,7 @@ class CustomStatus : public ::testing::Test {
     it->second.status = metadata["annotations"].Text(kStatusAnnotation);
     return absl::OkStatus();
   }
-  // Returns the requests within this time, with one step each second.
+  // Advances the clock by `seconds` with one step per second. Returns the requests in this time.
   std::vector<std::string> After(double seconds) {
     for (const double end = now_s_ + seconds; now_s_ < end;) {
       now_s_ += 1;
@@ -208,7 +208,7 @@ TEST_F(CustomStatus, ADefinitionThatIsDeletedIsForgottenAndComesBack) {
   EXPECT_EQ(writer_->counts().failed, 0U);
   has_crd_ = true;
   EXPECT_EQ(After(700).size(), 1U);
-  // Without pods the kind is no longer listed.
+  // A kind without pods is no longer listed.
   owning_ = {};
   has_crd_ = false;
   (void)After(700);

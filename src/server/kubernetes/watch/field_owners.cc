@@ -31,8 +31,8 @@ bool CountsOn(const Hpa& hpa, std::string_view container, Resource resource) {
   });
 }
 
-// Returns a text that names the VPA with its recommender and updateMode. Both are named even if the VPA does
-// not set them, so that people see why the VPA counts.
+// Returns a text that names the VPA with its recommender and updateMode, even if the VPA sets neither, so that
+// users see why the VPA counts.
 std::string VpaText(const Vpa& vpa) {
   return StrCat("the VerticalPodAutoscaler ", KeyOf(vpa), " (recommender ",
                 vpa.recommender.empty() ? "default" : vpa.recommender, ", updateMode ",
@@ -56,11 +56,11 @@ void FieldOwners::EraseLocked(const std::string& key, Known<Object>& known) {
 template <typename Object>
 void FieldOwners::PutLocked(Object object, Known<Object>& known) {
   const std::string key = KeyOf(object), workload = TargetOf(object);
-  // The status of these objects changes every few seconds. If all parsed fields are equal, the object must
-  // not be reported as changed.
+  // The status of these objects changes every few seconds. If all parsed fields are equal, the object counts as
+  // unchanged.
   const auto it = known.objects.find(key);
   if (it != known.objects.end() && it->second == object) return;
-  EraseLocked(key, known);  // the workload in the object may have changed
+  EraseLocked(key, known);  // the object may name another workload than before
   known.by_workload[workload].insert(key);
   known.objects.insert_or_assign(key, std::move(object));
   changed_.insert(workload);
@@ -142,8 +142,8 @@ bool FieldOwners::KnowsScaledObjects() const {
   return scaled_objects_.listed;
 }
 
-// Returns the ScaledObject of the workload. KEDA itself accepts one for each workload. If there are several,
-// a paused one has precedence.
+// Returns the ScaledObject of the workload. KEDA accepts only one per workload. If there are several, a paused one
+// has precedence.
 const KedaScaledObject* FieldOwners::ScaledObjectLocked(const std::string& workload) const {
   const auto of = scaled_objects_.by_workload.find(workload);
   if (of == scaled_objects_.by_workload.end()) return nullptr;

@@ -1,7 +1,7 @@
-// The autoscalers that set the same fields as Tautline, or whose decisions depend on those fields: the
-// HorizontalPodAutoscaler, VerticalPodAutoscaler and ScaledObject of a workload.
+// The autoscalers that set the same fields as Tautline, or whose decisions depend on these fields:
+// HorizontalPodAutoscalers, VerticalPodAutoscalers and ScaledObjects.
 //
-// Source: Kubernetes, "Horizontal Pod Autoscaling" (a utilization is a share of the requests), autoscaling/v2; the
+// Source: Kubernetes, "Horizontal Pod Autoscaling" (utilization is a share of the requests), autoscaling/v2;
 // Vertical Pod Autoscaler 1.6, autoscaling.k8s.io/v1; KEDA, keda.sh/v1alpha1.
 #pragma once
 
@@ -20,17 +20,17 @@
 
 namespace taut::server {
 
-// The claims on one resource of a container, as text for people, such as "the HorizontalPodAutoscaler
-// shop/web". "": there is no claim.
+// Claims to one resource of a container, as text for users such as "the HorizontalPodAutoscaler shop/web"; "":
+// none.
 struct FieldClaims {
-  std::string set_by;     // a VerticalPodAutoscaler of another recommender that sets the resource
-  std::string scaled_by;  // a HorizontalPodAutoscaler that scales by use ÷ request of the resource
+  std::string set_by;     // VerticalPodAutoscaler of another recommender that sets the resource
+  std::string scaled_by;  // HorizontalPodAutoscaler that scales by usage ÷ request of the resource
 };
 
-// The autoscalers of a cluster as last seen, each stored under the workload that it names. Thread-safe.
+// The autoscalers of a cluster, by the workload that each of them names. Thread-safe.
 class FieldOwners {
  public:
-  // `recommender`: VerticalPodAutoscalers with this recommender are Tautline's own and claim nothing.
+  // VerticalPodAutoscalers with this recommender are Tautline's own and claim nothing.
   explicit FieldOwners(std::string recommender = "tautline") : recommender_(std::move(recommender)) {}
 
   void ReplaceHpas(std::vector<Hpa> all) { Replace(std::move(all), hpas_); }
@@ -44,23 +44,22 @@ class FieldOwners {
   void PutScaledObject(KedaScaledObject object) { Put(std::move(object), scaled_objects_); }
   void RemoveScaledObject(const KedaScaledObject& object) { Remove(object, scaled_objects_); }
 
-  // Returns a text with those of the kinds HorizontalPodAutoscaler and VerticalPodAutoscaler that were never
-  // listed, in the plural; "" if both were listed.
+  // Returns HorizontalPodAutoscalers or VerticalPodAutoscalers, or both, if these were never listed, as text; ""
+  // if both were listed.
   std::string NotListed() const;
-  // Returns true once the objects of the kind were listed; so does the function below.
+  // Return true once the objects of the kind were listed.
   bool KnowsScaledObjects() const;
   bool KnowsHpas() const;
-  // Returns the claims on a resource of a container. If `container` is "", returns the claims on any
-  // container of the workload.
+  // Returns the claims to a resource of a container, or of any container of the workload if `container` is "".
   FieldClaims On(const WorkloadName& workload, std::string_view container, Resource resource) const;
-  // Returns a text for people that names the object which sets the number of replicas, such as "the
-  // HorizontalPodAutoscaler shop/web"; "" if no object does. A paused ScaledObject has precedence, because it
-  // has no HorizontalPodAutoscaler while it is paused.
+  // Returns the object that sets the number of replicas as text for users, such as "the HorizontalPodAutoscaler
+  // shop/web"; "" if there is none. A paused ScaledObject has precedence, because it has no
+  // HorizontalPodAutoscaler.
   std::string ReplicasOwner(const WorkloadName& workload) const;
-  // Returns a text for people with the paused ScaledObject of the workload and the annotation that pauses it;
-  // "" if none is paused.
+  // Returns the paused ScaledObject of the workload and the annotation that pauses it, as text for users; "" if
+  // none is paused.
   std::string PausedScaling(const WorkloadName& workload) const;
-  // Returns the workloads, as WorkloadKey, whose claims may have changed since the last call.
+  // Returns the WorkloadKeys whose claims may have changed since the last call.
   std::vector<std::string> TakeChanged();
 
  private:
@@ -68,7 +67,7 @@ class FieldOwners {
   struct Known {
     bool listed = false;
     std::map<std::string, Object> objects;                     // by "namespace/name"
-    std::map<std::string, std::set<std::string>> by_workload;  // keys of `objects`
+    std::map<std::string, std::set<std::string>> by_workload;  // keys of `objects`, by WorkloadKey()
   };
   template <typename Object>
   void Replace(std::vector<Object> all, Known<Object>& known);
@@ -76,7 +75,7 @@ class FieldOwners {
   void Put(Object object, Known<Object>& known);
   template <typename Object>
   void Remove(const Object& object, Known<Object>& known);
-  // All functions from here to the members require mutex_.
+  // REQUIRES (all functions below): mutex_ is locked.
   template <typename Object>
   void PutLocked(Object object, Known<Object>& known);
   template <typename Object>
@@ -87,8 +86,9 @@ class FieldOwners {
   Known<Hpa> hpas_;
   Known<Vpa> vpas_;
   Known<KedaScaledObject> scaled_objects_;
-  const KedaScaledObject* ScaledObjectLocked(const std::string& workload) const;  // REQUIRES: mutex_
-  std::set<std::string> changed_;  // WorkloadKeys for TakeChanged
+  // REQUIRES: mutex_ is locked
+  const KedaScaledObject* ScaledObjectLocked(const std::string& workload) const;
+  std::set<std::string> changed_;  // WorkloadKeys for TakeChanged()
 };
 
 }  // namespace taut::server

@@ -13,8 +13,8 @@
 namespace taut::server {
 namespace {
 
-// Returns the image without tag and digest: "registry:5000/app" for "registry:5000/app:1.2@sha256:0f". A
-// colon before the last slash belongs to a port.
+// Returns the image without tag and digest: "registry:5000/app" for "registry:5000/app:1.2@sha256:0f". A colon
+// before the last slash is part of a port.
 std::string ImageWithoutTag(std::string_view image) {
   image = image.substr(0, image.find('@'));
   const size_t colon = image.rfind(':'), slash = image.rfind('/');
@@ -22,7 +22,8 @@ std::string ImageWithoutTag(std::string_view image) {
   return std::string(has_tag ? image.substr(0, colon) : image);
 }
 
-// Returns "web:1.3" for "registry:5000/shop/web:1.3", and "web@0f0f0f0f0f0f" for an image with a digest.
+// Returns "web:1.3" for "registry:5000/shop/web:1.3", and a text like "web@0f0f0f0f0f0f" for an image with a
+// digest.
 std::string ShortImage(std::string_view image) {
   constexpr size_t kDigits = 12;
   const size_t at = std::min(image.find('@'), image.size());
@@ -34,8 +35,7 @@ std::string ShortImage(std::string_view image) {
   return out;
 }
 
-// Returns true if the container belongs to the workload. "" as the workload's container stands for all
-// containers.
+// Returns true if the container belongs to the workload, whose container "" stands for all containers.
 bool IsOf(const WorkloadName& workload, const ContainerState& container) {
   return workload.container.empty() || workload.container == container.name;
 }
@@ -56,7 +56,7 @@ std::vector<std::string> VersionsOf(std::span<const PodPtr> pods, const Workload
 }
 
 std::string MixedImages(std::span<const PodPtr> pods, const WorkloadName& workload) {
-  // By container, then by image without tag: a pod that runs the image.
+  // A pod that runs the image, by container and image without tag.
   std::map<std::string, std::map<std::string, std::string>> images;
   for (const PodPtr& pod : pods) {
     if (!pod->owner_kind.empty() && !IsRunKind(pod->owner_kind)) continue;

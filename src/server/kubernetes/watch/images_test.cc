@@ -49,7 +49,7 @@ TEST(Images, NamesRunsOfDifferentImages) {
   EXPECT_NE(MixedIn(cluster, of_container), "");
   EXPECT_EQ(MixedIn(cluster, {"shop", "job", "import", "log"}), "");
   EXPECT_EQ(MixedIn(cluster, {"shop", "job", "gone", ""}), "");
-  // A rollout to another image is still one program.
+  // Pods of a Deployment are one program even during a rollout to another image.
   Pod old = TestPod(kPodA), newer = TestPod(kPodB);
   old.containers[0].image = "a";
   newer.containers[0].image = "b";

@@ -9,11 +9,12 @@ namespace taut::server {
 namespace {
 
 constexpr std::string_view kMetric = "container_spec_memory_limit_bytes{";
-constexpr double kUnlimited = 1e18;  // cgroup v1 reports no limit as the largest whole number of pages
+// cgroup v1 reports the largest whole number of pages if there is no limit
+constexpr double kUnlimited = 1e18;
 constexpr double kForgetSeconds = 300;
 
 // Returns the UID in a cgroup's path: "1f0c-..." for "/kubepods/burstable/pod1f0c-..." and for
-// "/kubepods.slice/kubepods-pod1f0c_....slice"; "" if the cgroup is not a pod's.
+// "/kubepods.slice/kubepods-pod1f0c_....slice". Returns "" if the cgroup does not belong to a pod.
 std::string UidOf(std::string_view id) {
   std::string_view last = id.substr(id.rfind('/') + 1);
   if (last.ends_with(".slice")) last.remove_suffix(6);
@@ -35,8 +36,7 @@ void TakeLine(std::string_view line, absl::FunctionRef<void(const std::string& u
   const size_t end = line.rfind('}');
   if (end == std::string_view::npos) return;
   const absl::StatusOr<LabelList> labels = ParseSeriesText(line.substr(0, end + 1));
-  // The rows of a pod's containers and of its sandbox name an image; the row of the pod's own cgroup names
-  // none.
+  // Rows of a pod's containers and of its sandbox name an image, unlike the row of the pod's own cgroup.
   if (!labels.ok() || ValueOf(*labels, "pod").empty() || !ValueOf(*labels, "container").empty() ||
       !ValueOf(*labels, "image").empty())
     return;

@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// A page as a kubelet of 1.35 writes it, with both cgroup drivers.
+// A page of a kubelet 1.35 with both cgroup drivers.
 constexpr std::string_view kPage = R"(# HELP container_spec_memory_limit_bytes Memory limit for the container.
 # TYPE container_spec_memory_limit_bytes gauge
 container_spec_memory_limit_bytes{container="",id="/kubepods",image="",name="",namespace="",pod=""} 4e+09

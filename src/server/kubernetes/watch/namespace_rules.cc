@@ -19,7 +19,7 @@ RequestAndLimit OfContainer(const ContainerState& container, Resource resource) 
   return {container.requests.of(resource), container.limits.of(resource)};
 }
 
-// Returns the sums of request and limit over the containers. A sum is absent if no container has the amount.
+// Returns the sums of requests and limits over the containers; absent if no container has the amount.
 RequestAndLimit SumOf(const Pod& pod, Resource resource) {
   RequestAndLimit sum;
   for (const ContainerState& container : pod.containers) {
@@ -30,8 +30,8 @@ RequestAndLimit SumOf(const Pod& pod, Resource resource) {
   return sum;
 }
 
-// Returns the part of the pod's limit that its containers use. A container without a limit is bounded only by
-// the pod's limit, so its request counts.
+// Returns how much of the pod's limit its containers use. A container without a limit is bounded only by the pod's
+// limit, so its request counts.
 double SharedOf(const Pod& pod, Resource resource) {
   double sum = 0;
   for (const ContainerState& container : pod.containers) {
@@ -45,7 +45,7 @@ bool Above(const std::optional<double>& value, const std::optional<double>& most
   return value.has_value() && most.has_value() && *value > *most * (1 + 1e-9);
 }
 
-// Returns a text for people if the amounts are outside the range of a LimitRange; "" if they are inside.
+// Returns the violation of a LimitRange as text for users; "" if the amounts are within the range.
 std::string Broken(const RequestAndLimit& now, const AmountRange& range, Resource resource) {
   const std::optional<double> least = range.min.of(resource), most = range.max.of(resource),
                               ratio = range.max_limit_request_ratio.of(resource);
@@ -71,8 +71,8 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
   const RequestAndLimit was = SumOf(before, resource), now = SumOf(after, resource);
   const std::string what = Broken(now, rule.pod, resource);
   if (!what.empty() && Broken(was, rule.pod, resource).empty()) return StrCat("of the pod: ", what);
-  // The quota's use does not include the new pod yet, so the whole amount of the pod must fit in the amount
-  // that is left.
+  // The used amount of a quota excludes the new pod, so the whole amount of the pod must fit into the remaining
+  // amount.
   if (Above(now.request, rule.requests_left.of(resource)) && Above(now.request, was.request))
     return "of the pod: request above what is left";
   if (Above(now.limit, rule.limits_left.of(resource)) && Above(now.limit, was.limit))
@@ -84,13 +84,13 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
 
 AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource) {
-  // Request and limit for one unit of the amount. The request, which is the smaller of the two, must not be
-  // below the minimum, and the limit must not exceed the maximum.
+  // Request and limit per unit of the amount. The request, the smaller of the two, must reach the minimum, and the
+  // limit must not exceed the maximum.
   const double of_request = amount.is_request ? 1 : amount.share;
   const double of_limit = amount.is_request ? 1 / amount.share : 1;
   AllowedRange out;
   if (const std::optional<double> most = largest.amounts.of(resource); most.has_value()) {
-    out.upper = most;  // Kubernetes refuses a resize in place above the node, too.
+    out.upper = most;  // Kubernetes also rejects an in-place resize above the node's size
     out.upper_by = largest.ByText(resource);
   }
   for (const NamespaceRule& rule : rules) {
@@ -105,15 +105,15 @@ AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& 
       out.lower_by = StrCat("LimitRange ", rule.name);
     }
   }
-  // The lower bound may exceed the upper bound, for example if a LimitRange requires more than any node has.
-  // In this case the upper bound is raised, because the API server refuses a pod below the LimitRange.
+  // The lower bound exceeds the upper bound if a LimitRange requires more than any node has. Then raise the upper
+  // bound, because the API server rejects pods below the LimitRange.
   if (out.lower.has_value() && out.upper.has_value() && *out.lower > *out.upper) out.upper = out.lower;
   return out;
 }
 
 std::string AbovePod(const Pod& before, const Pod& after) {
   for (const Resource r : kPodResources) {
-    // If a container has the amounts of the whole pod, it is the only one, and the two cannot differ.
+    // A container with the amounts of the whole pod is the only container, so the two are equal.
     if (std::ranges::any_of(after.containers, [r](const ContainerState& c) { return c.of_pod(r); })) continue;
     const std::optional<double>&most_requests = after.pod_requests.of(r), most = after.pod_limits.of(r);
     const RequestAndLimit was = SumOf(before, r), now = SumOf(after, r);
@@ -180,8 +180,8 @@ void NamespaceRules::Remove(const std::string& kind, const NamespaceRule& rule) 
   if (found->second.empty()) rules_.erase(found);
 }
 
-// Counts only changes of LimitRanges. The use of a quota changes with every pod, but no recommendation
-// depends on it. If it were counted, each change would send all settings again.
+// Counts changes of LimitRanges only. The used amount of a quota changes with every pod, but no recommendation
+// depends on it, and each counted change would pass all settings on again.
 void NamespaceRules::Note(const std::string& kind) { version_ += kind == "LimitRange" ? 1 : 0; }
 
 uint64_t NamespaceRules::version() const {

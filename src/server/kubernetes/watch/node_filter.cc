@@ -45,8 +45,8 @@ bool IsName(const NodeRequirement& requirement) {
          requirement.values.size() == 1;
 }
 
-// Returns the node that every term names, and removes it from the terms. If the terms name no node, or
-// several nodes, returns "" and leaves the terms unchanged.
+// Returns the node that every term names, and removes it from the terms. If the terms name no node or several
+// nodes, returns "" and leaves the terms unchanged.
 std::string TakePinned(std::vector<NodeTerm>& terms) {
   std::string out;
   for (const NodeTerm& term : terms) {
@@ -61,8 +61,7 @@ std::string TakePinned(std::vector<NodeTerm>& terms) {
 void ReadTolerations(JsonNode list, std::vector<Toleration>& out) {
   list.ForEachItem([&out](JsonNode at) {
     const std::string_view key = at.Text("key");
-    // Skip tolerations of the cluster's own taints: nearly all pods have some, and ReadNode drops these
-    // taints.
+    // Skip tolerations of the cluster's own taints. Nearly all pods have some, and ReadNode() drops these taints.
     if (IsOfTheCluster(key)) return;
     Toleration& toleration = out.emplace_back();
     toleration.key = key;
@@ -206,8 +205,7 @@ std::shared_ptr<const NodeFilter> ReadNodeFilter(JsonNode pod_spec, std::string&
       ReadRequirements(at["matchFields"], true, term);
     });
     pinned_node = TakePinned(*out.terms);
-    // A term that named only the node is now empty. It allows every node, so the remaining terms are no
-    // condition.
+    // A term that named only the node is empty now and allows every node, so the other terms have no effect.
     const bool is_rest_empty =
         std::ranges::any_of(*out.terms, [](const NodeTerm& term) { return term.empty(); });
     if (!pinned_node.empty() && is_rest_empty) out.terms.reset();

@@ -1,5 +1,5 @@
-// The nodes on which a pod may run, according to its spec: nodeSelector, required node affinity and tolerated
-// taints. No I/O.
+// The nodes on which a pod may run, according to nodeSelector, required node affinity and tolerations in its spec.
+// No I/O.
 //
 // Source: Kubernetes, "Assigning Pods to Nodes" and "Taints and Tolerations"; k8s.io/component-helpers,
 // scheduling/corev1/nodeaffinity.
@@ -16,46 +16,46 @@
 
 namespace taut::server {
 
-// A condition on one label of a node or, if is_field, on the node's name.
+// A condition on one label of a node, or on the node's name if is_field.
 struct NodeRequirement {
-  // kNever stands for an unknown operator, which no node meets.
+  // kNever: an unknown operator, for which no node qualifies.
   enum class Operator : uint8_t { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt, kNever };
   std::string key;
   Operator op = Operator::kNever;
   std::vector<std::string> values;
   bool is_field = false;
 };
-// A node has to meet every requirement of a term. No node meets an empty term.
+// A node must meet all requirements of a term. No node meets an empty term.
 using NodeTerm = std::vector<NodeRequirement>;
 
-// A taint that a pod tolerates.
+// A toleration in a pod's spec.
 struct Toleration {
-  std::string key, value, effect;  // "" matches every key, value or effect
-  bool exists = false;             // the toleration matches any value
+  std::string key, value, effect;  // "" matches any key, value or effect
+  bool exists = false;             // true: matches any value
 };
 
-// The conditions of a pod on its nodes.
+// The conditions of a pod on its node.
 struct NodeFilter {
   std::vector<std::pair<std::string, std::string>> selector;
-  // A node must meet at least one of these terms. Absent if no affinity is required.
+  // A node must meet at least one term. Absent: no affinity is required.
   std::optional<std::vector<NodeTerm>> terms;
   std::vector<Toleration> tolerations;
-  std::string where;  // selector and terms as text for people, such as "nodeSelector pool=small"; "": none
-  std::string key;    // text of all conditions; filters with equal keys are equal
+  std::string where;  // selector and terms as text for users, such as "nodeSelector pool=small"; "": none
+  std::string key;    // text of all conditions, by which filters are compared
 };
 
-// Reads the filter of a pod's spec. Returns nullptr if the spec has no condition, so that the pod may run on
-// every node without taints. If all terms name one node, as the DaemonSet controller writes them, the node is
-// stored in `pinned_node` and not in the filter. The pods of a DaemonSet can then share one filter.
+// Reads the filter in a pod's spec. Returns nullptr if there is no condition, so that the pod may run on every
+// node without taints. If all terms name one node, as in pods of a DaemonSet, stores the node in `pinned_node` and
+// not in the filter. So all pods of a DaemonSet can share one filter.
 std::shared_ptr<const NodeFilter> ReadNodeFilter(JsonNode pod_spec, std::string& pinned_node);
 // Reads a node with its labels and taints. Returns false if `at` has no metadata.
 bool ReadNode(JsonNode at, Node& node);
 
-// Returns true if the node meets nodeSelector and affinity. A filter of nullptr selects every node.
+// Returns true if the node meets nodeSelector and affinity. A null filter selects every node.
 bool Selects(const NodeFilter* filter, const Node& node);
-// Returns true if the pod tolerates every taint NoSchedule and NoExecute of the node. The taints
-// node.kubernetes.io/... and node.cloudprovider.kubernetes.io/... are not among the node's taints, because
-// the cluster sets them only for a time, for example while a node is drained.
+// Returns true if the pod tolerates all NoSchedule and NoExecute taints in `node`. These exclude
+// node.kubernetes.io/... and node.cloudprovider.kubernetes.io/..., which the cluster sets temporarily, such as
+// while it drains a node.
 bool Tolerates(const NodeFilter* filter, const Node& node);
 
 }  // namespace taut::server

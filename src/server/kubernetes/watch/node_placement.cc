@@ -11,8 +11,8 @@ struct Placed {
   PlacedAmounts asked, cap;
 };
 
-// Adds a container to the sums of its task. The task's request is the sum over the containers with a request.
-// The task has a limit only if all its containers have one.
+// Adds a container to the sums of its task. The request is the sum over all containers with a request. The task
+// has a limit only if all of its containers have one.
 void AddContainer(const ContainerState& container, bool first, Placed& sum) {
   for (const Resource r : kPodResources) {
     const auto i = static_cast<size_t>(r);

@@ -8,16 +8,16 @@
 
 namespace taut::server {
 
-// Placement in a cluster. The capacity of a machine is the allocatable amount of its node. A task is a pod or
-// a container, depending on ClusterNaming. It requests its requests, or its limits if it has no requests, and
-// cannot use more than its limits. Pods outside kubernetes.namespaces are absent. Thread-safe.
+// Placement in a cluster. The capacity of a machine is its node's allocatable amount. A task is a pod or a
+// container, depending on ClusterNaming. The request of a task defaults to its limit, and its usage cannot exceed
+// its limit. Pods outside kubernetes.namespaces are absent. Thread-safe.
 class NodePlacement final : public PlacementSource {
  public:
   // `cluster` must outlive this object.
   explicit NodePlacement(const Cluster* cluster) : cluster_(cluster) {}
 
   std::string_view placement_name() const override { return "kubernetes"; }
-  // Returns all machines with their tasks; O(nodes + pods).
+  // Returns all machines with their tasks. O(nodes + pods).
   std::vector<PlacedMachine> Placement() const override;
 
  private:

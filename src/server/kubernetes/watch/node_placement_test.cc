@@ -26,7 +26,7 @@ TEST(NodePlacement, PutsContainersOnTheirNodes) {
   pod.containers[1].limits = pod.containers[1].actual_limits = {0.5, std::nullopt};
   Pod ended = TestPod("web-5d4f8c7b9d-bbbbb"), elsewhere = TestPod("web-5d4f8c7b9d-ccccc");
   ended.is_ended = true;
-  elsewhere.node = "node-9";  // not known yet
+  elsewhere.node = "node-9";  // an unknown node
   cluster.pods().Replace({pod, ended, elsewhere});
 
   const std::vector<PlacedMachine> machines = placement.Placement();
@@ -63,7 +63,7 @@ TEST(NodePlacement, ATaskOfWholePodsIsTheSumOfTheirContainers) {
       << "one container has no limit of memory";
 }
 
-// The amounts in force count, not the ones in the spec.
+// The current amounts count, not the amounts in the spec.
 TEST(NodePlacement, TakesWhatTheKubeletSaysOfAPodThatIsResized) {
   Cluster cluster({"", KubernetesJobs::kContainers});
   cluster.nodes().Replace({TestNode("node-1")});

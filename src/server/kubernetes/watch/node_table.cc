@@ -8,16 +8,16 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kMostFilters = 10'000;  // bounds the memory, since the pods under review may name any filter
+constexpr size_t kMostFilters = 10'000;  // bounds the memory, because pods under review may have any filter
 
-// Returns true if the nodes are equal in labels, taints and allocatable amounts: results in largest_ then
+// Returns true if labels, taints and allocatable amounts of the nodes are equal, so that the results in largest_
 // stay valid. Kubelets write the status of a node every few seconds.
 bool IsSameForPods(const Node& a, const Node& b) {
   return a.allocatable == b.allocatable && a.labels == b.labels && a.taints == b.taints;
 }
 
-// Raises `most` to the node's amount if that is larger. Of nodes with equal amounts the first by name is
-// kept, so that the result is stable.
+// Raises `most` to the node's amount if that is larger. Of nodes with equal amounts, the first by name counts, so
+// that the result is stable.
 void Raise(const Node& node, Resource r, std::optional<double>& most, std::string* name) {
   const std::optional<double>& has = node.allocatable.of(r);
   if (!has.has_value() || (most.has_value() && *most >= *has)) return;
@@ -90,8 +90,8 @@ std::vector<std::string> NodeTable::ReplaceNow(std::vector<Node> nodes) {
     std::string name = node.name;
     nodes_.insert_or_assign(std::move(name), std::move(node));
   }
-  // Groups that are already used stay. Free places go to the largest groups, and among equal ones to the
-  // first by name, so that a restart selects the same groups.
+  // Keep the groups already in use. Fill up with the largest groups, and by name among equal ones, so that a
+  // restart selects the same groups.
   std::erase_if(own_, [this](const std::string& group) { return !sizes_.contains(group); });
   std::vector<std::pair<size_t, std::string>> others;
   for (const auto& [group, size] : sizes_) {
@@ -136,8 +136,8 @@ void NodeTable::Replace(std::vector<Node> nodes) {
     const std::lock_guard lock(mutex_);
     changed = ReplaceNow(std::move(nodes));
   }
-  // Called without the lock, because PodTable locks itself first and then calls this table. known_ is set
-  // last, because it means that all pods have their groups.
+  // Call regrouped_ without the lock, because PodTable takes its own lock first and then calls this table. Set
+  // known_ last, because it means that all pods have their groups.
   if (has_groups() && regrouped_ != nullptr) regrouped_(changed);
   const std::lock_guard lock(mutex_);
   known_ = true;

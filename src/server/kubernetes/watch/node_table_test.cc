@@ -21,7 +21,7 @@ Node NodeOf(const std::string& name, double cores, std::vector<std::pair<std::st
   return {name, {cores, 1024 * kMebibyte}, true, std::move(labels), std::move(taints)};
 }
 
-// Returns a pod, as parsed from a list, whose spec has these members.
+// Returns a pod, parsed from a list, whose spec has these members.
 Pod PodWith(const std::string& spec) {
   ObjectParser parser;
   ListMeta meta;
@@ -68,7 +68,7 @@ TEST(NodeFilter, MatchesAsTheSchedulerDoes) {
            {Affinity(Expression("pool", "Lt", R"("32")")), false},
            {Affinity(Expression("disk", "Gt", R"("8")")), false},
            {Affinity(Expression("pool", "Near", R"("small")")), false},
-           // Terms are alternatives, and an empty one selects nothing.
+           // Terms are alternatives, and an empty term selects nothing.
            {Affinity(StrCat(Expression("disk", "Exists"), ",", Expression("pool", "Exists"))), true},
            {Affinity("{}"), false},
            {Affinity(""), false},
@@ -163,7 +163,7 @@ TEST_F(Nodes, TheLargestIsOneThatThePodMayRunOn) {
             "8 by the largest node for its tolerations (small-2)");
   EXPECT_EQ(CpuFor(Affinity(Expression("pool", "NotIn", R"("gpu","large")"))),
             "8 by the largest node for node affinity pool not in (gpu, large) (small-2)");
-  // For a pool without nodes, the size of its future nodes is not known.
+  // The size of future nodes of an empty pool is unknown.
   EXPECT_EQ(CpuFor(R"("nodeSelector":{"pool":"empty"},)"), "64 by the largest node (gpu-1)");
   EXPECT_EQ(
       CpuFor(Affinity(R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["small-1"]}]})")),
@@ -249,7 +249,7 @@ TEST(NodeTable, TheGroupsWithTheMostNodesCountAndKeepTheirPlace) {
   EXPECT_EQ(table.GroupOf("n199-0"), "p199");
   EXPECT_EQ(table.GroupOf("n168-0"), "p168");
   EXPECT_EQ(table.GroupOf("n167-0"), "") << "one of those that are left out";
-  // A group that grows does not displace another.
+  // A group that grows does not displace a group in use.
   for (int i = 0; i < 300; ++i) table.Put(NodeOf(StrCat("more-", i), 1, {{"pool", "p0"}}));
   EXPECT_EQ(table.GroupOf("n0-0"), "");
   table.Replace(nodes);

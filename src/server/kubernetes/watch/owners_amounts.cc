@@ -6,7 +6,7 @@
 namespace taut::server {
 namespace {
 
-// Returns the noted amount, or nullopt if no pod could have this amount: anyone who may write the pod may
+// Returns the recorded amount, or nullopt if it exceeds what any pod could have: anyone who may write the pod may
 // write its annotation.
 std::optional<double> Believed(const std::optional<double>& noted, const std::optional<double>& most) {
   return noted.has_value() && most.has_value() && *noted > *most ? std::nullopt : noted;
@@ -35,8 +35,8 @@ void KeepOwnersAmounts(const Pod* before, Pod& pod) {
   }
 }
 
-// If a container has a limit but no request, Kubernetes sets the request to the limit. Amounts that the
-// template does not have may be defaults of a LimitRange, which only the annotation contains.
+// Kubernetes uses the limit as the request of a container without a request. Amounts that the template lacks may
+// be defaults of a LimitRange, which only the annotation contains.
 void TakeFromTemplate(const std::vector<ContainerState>& in_template, const Amounts& most, Pod& pod) {
   pod.owners_known = true;
   for (ContainerState& container : pod.containers) {

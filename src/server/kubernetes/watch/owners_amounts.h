@@ -1,4 +1,4 @@
-// The limits and requests that the owner of a pod has set, for pods whose amounts tautd has changed.
+// Determines the owner's limits and requests of pods whose amounts tautd has changed.
 #pragma once
 
 #include <vector>
@@ -7,15 +7,14 @@
 
 namespace taut::server {
 
-// Sets ContainerState::owner_limits and owner_requests of a pod that has just arrived from the API server.
-// For a pod that is not resized these are its own amounts. For a resized pod they are the owner's amounts in
-// `before`, the pod's last version (nullptr: none). Sets Pod::owners_known to false if the owner's amounts
-// remain unknown.
+// Sets ContainerState::owner_limits and owner_requests of a pod that has just arrived. For a pod that was never
+// resized, these are its own amounts. For a resized pod, they are the owner's amounts in `before`, the previous
+// version of the pod (null: none). Sets Pod::owners_known to false if the owner's amounts remain unknown.
 void KeepOwnersAmounts(const Pod* before, Pod& pod);
-// Sets the owner's amounts from the template of the pod's controller. Amounts noted in an annotation are used
-// only up to `most`, the largest that a pod can have, because anyone who may write a pod could note more.
+// Sets the owner's amounts from the template of the pod's controller. Uses amounts in the pod's annotation only up
+// to `most`, the largest that a pod can have, because anyone who may write the pod could exaggerate them.
 void TakeFromTemplate(const std::vector<ContainerState>& in_template, const Amounts& most, Pod& pod);
-// Sets the owner's amounts from the annotation of the pod (ContainerState::noted_limits), each up to `most`.
+// Sets the owner's amounts from the pod's annotation (ContainerState::noted_limits), each up to `most`.
 void TakeNoted(const Amounts& most, Pod& pod);
 
 }  // namespace taut::server

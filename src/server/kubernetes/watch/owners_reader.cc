@@ -34,8 +34,7 @@ void OwnersReader::Step(const std::function<bool()>& stopping) {
       continue;
     }
     const absl::Status status = Read(it->first);
-    // InvalidArgument: the kind has no known template. NotFound: the controller is gone. A retry would change
-    // neither.
+    // Do not retry. InvalidArgument: the kind has no known template. NotFound: the controller is gone.
     if (status.ok() || absl::IsInvalidArgument(status) || absl::IsNotFound(status)) {
       if (status.ok()) last_error_.clear();
       it = due_.erase(it);

@@ -1,5 +1,5 @@
-// Reads the limits that owners of pods have set from the pods' templates. Needed for pods that were resized
-// before tautd saw them, for example before a restart of tautd.
+// Reads the owner's limits from the templates of pods. Needed for pods that were resized before tautd saw them,
+// such as before a restart of tautd.
 #pragma once
 
 #include <functional>
@@ -11,24 +11,24 @@
 
 namespace taut::server {
 
-// Reads each template once, and again after an error. All functions must be called from one thread.
+// Reads each template once, and again after an error. Not thread-safe.
 class OwnersReader {
  public:
   struct Options {
-    // Sends a GET of a list at this path and returns its body. The right to watch workloads includes lists,
-    // but no GET of one object.
+    // Sends a GET for a list at this path and returns the body. The right to watch workloads includes lists, but
+    // not the GET of one object.
     std::function<absl::StatusOr<std::string>(const std::string& path)> get;
     // Returns the time of a steady clock in seconds.
     std::function<double()> steady_s;
     double retry_s = 10;           // delay after a temporary error
-    double refused_retry_s = 600;  // delay after an error that stays, such as a refusal
+    double refused_retry_s = 600;  // delay after a permanent error, such as a refusal
   };
   // `cluster` must outlive this object.
   OwnersReader(Options options, Cluster* cluster) : options_(std::move(options)), cluster_(cluster) {}
 
-  // Reads the templates that are due, one after the other, until `stopping` returns true.
+  // Reads the due templates one after the other, until `stopping` returns true.
   void Step(const std::function<bool()>& stopping);
-  // Returns the last error; "" if the last template was read.
+  // Returns the last error; "" after a successful read.
   const std::string& last_error() const { return last_error_; }
 
  private:

@@ -74,7 +74,7 @@ TEST_F(Owners, NobodyIsAskedForWhatIsKnown) {
   EXPECT_EQ(reader_.last_error(), "");
 }
 
-// Anyone who may write the pod can write the annotation.
+// Anyone who may write the pod may write the annotation.
 TEST_F(Owners, WhatIsNotedAtAPodIsComparedWithTheTemplate) {
   const auto noted = [](const char* name) {
     Pod pod = Resized(name);
@@ -90,7 +90,7 @@ TEST_F(Owners, WhatIsNotedAtAPodIsComparedWithTheTemplate) {
   cluster_.pods().Put(noted("web-5d4f8c7b9d-aaaaa"));
   EXPECT_EQ(Container().owner_limits, (Amounts{0.2, 64 * kMebibyte}));
 
-  // Amounts of a LimitRange, which the template does not have.
+  // The amounts come from a LimitRange, so the template lacks them.
   answer_ = std::string(
       R"({"kind":"ReplicaSetList","items":[{"spec":{"template":{"spec":{"containers":[{"name":"app"}]}}}}]})");
   Pod given = noted("web-5d4f8c7b9d-aaaaa");

@@ -1,4 +1,4 @@
-// The pods and workloads of a cluster that have changed since their changes were last taken.
+// Collects the pods and workloads of a cluster that changed.
 #pragma once
 
 #include <mutex>
@@ -12,7 +12,7 @@
 
 namespace taut::server {
 
-// The controller of a pod, for example {"shop", "ReplicaSet", "web-5d4f8c7b9d"}.
+// The controller of a pod, such as {"shop", "ReplicaSet", "web-5d4f8c7b9d"}.
 struct PodController {
   std::string namespace_name, kind, name;
   auto operator<=>(const PodController&) const = default;
@@ -21,29 +21,28 @@ struct PodController {
 // Collects changes until a reader takes them. Thread-safe.
 class PodChanges {
  public:
-  // Notes that the pod with this key is new or has changed.
+  // Adds a new or changed pod with this key.
   void NotePod(const std::string& key, PodPtr pod);
-  // Notes that the pod with this key is gone. `killed`: the pod's last state if one of its containers was
-  // killed for memory, else nullptr.
+  // Adds a deleted pod with this key. `killed` is the last state of the pod if a container was killed by the OOM
+  // killer, else null.
   void NoteGone(const std::string& key, PodPtr killed);
   void NoteWorkload(const std::string& workload);
-  // Notes a controller of a pod that was resized before tautd saw it.
+  // Adds the controller of a pod that was resized before tautd saw it.
   void NoteUnknownOwner(PodController controller);
 
-  // Returns the WorkloadKeys of the workloads whose pods appeared, changed or disappeared since the last
-  // call, ascending.
+  // Returns the WorkloadKeys, ascending, of the workloads whose pods appeared, changed or disappeared since the
+  // last call.
   std::vector<std::string> TakeWorkloads();
-  // Returns the pods that appeared or changed since the last call. Also returns the pods that are gone if one
-  // of their containers was killed for memory.
+  // Returns the pods that appeared or changed since the last call, and the deleted pods with an OOM kill.
   std::vector<PodPtr> TakePods();
-  // Returns the controllers noted by NoteUnknownOwner since the last call, each once.
+  // Returns the controllers added by NoteUnknownOwner() since the last call, without duplicates.
   std::vector<PodController> TakeUnknownOwners();
 
  private:
   std::mutex mutex_;
   absl::flat_hash_set<std::string> workloads_;
   absl::flat_hash_map<std::string, PodPtr> pods_;
-  std::vector<PodPtr> gone_killed_;  // the first 10,000; later ones are dropped
+  std::vector<PodPtr> gone_killed_;  // first 10,000; later ones are dropped
   std::set<PodController> unknown_owners_;
 };
 

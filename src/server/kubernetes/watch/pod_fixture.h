@@ -1,5 +1,4 @@
-// For tests: pods as an API server sends them, a writer that follows a script, and an intake that keeps its
-// reports.
+// For tests: pods as sent by an API server, a scripted writer, and an intake that stores its reports.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +18,12 @@ namespace taut::server {
 
 inline constexpr double kMebibyte = 1024.0 * 1024;
 
-// The job of the Deployment of TestPod, and the names of two of its pods.
+// The job of TestPod()'s Deployment, and the names of two of its pods.
 inline constexpr const char* kJob = "shop/deployment/web/app";
 inline constexpr const char* kPodA = "web-5d4f8c7b9d-aaaaa";
 inline constexpr const char* kPodB = "web-5d4f8c7b9d-bbbbb";
 
-// Returns a running container that requests 100m and 32Mi, with limits of 200m and 64Mi.
+// Returns a running container with requests of 100m and 32Mi, and limits of 200m and 64Mi.
 inline ContainerState TestContainer(std::string name = "app") {
   ContainerState out;
   out.name = std::move(name);
@@ -36,7 +35,7 @@ inline ContainerState TestContainer(std::string name = "app") {
   return out;
 }
 
-// Returns a pod of the Deployment web. The Deployment owns the pod through a ReplicaSet.
+// Returns a pod of the Deployment web, which owns it through a ReplicaSet.
 inline Pod TestPod(const std::string& name = "web-5d4f8c7b9d-x2x4z") {
   Pod out;
   out.namespace_name = "shop";
@@ -56,15 +55,15 @@ class ScriptedWriter final : public ClusterWriter {
  public:
   struct Script {
     absl::Status resize, scale, reviewed, evict;
-    std::vector<ContainerState> containers;  // the containers of every template
-    absl::Status no_template;                // the error that Template returns, if any
-    absl::StatusOr<std::string> workload = absl::NotFoundError("no workload");  // the JSON of every workload
+    std::vector<ContainerState> containers;  // containers of every template
+    absl::Status no_template;                // if not OK, the error that Template() returns
+    absl::StatusOr<std::string> workload = absl::NotFoundError("no workload");  // JSON of every workload
     absl::Status apply;
     double retry_after_s = 0;
     // The requests, such as "resize shop/web-... {...}", "scale shop/web 3", "template shop/web", "evict
     // shop/web-...", "apply shop/web {...}".
     std::vector<std::string> asked;
-    // Called during each resize, so that a test can make changes as another program.
+    // Called during each resize, so that a test can make a change like another program.
     std::function<void()> on_resize = {};
   };
   explicit ScriptedWriter(Script* script) : script_(script) {}
@@ -101,7 +100,7 @@ class ScriptedWriter final : public ClusterWriter {
   Script* const script_;
 };
 
-// Returns the outcomes since the last call, for example "7 applied set on 2 of 2 pods".
+// Returns the outcomes since the last call, such as "7 applied set on 2 of 2 pods".
 inline std::vector<std::string> OutcomesOf(KubernetesActuator& actuator) {
   std::vector<std::string> out;
   for (const OutcomeUpdate& o : actuator.TakeOutcomes())
@@ -109,13 +108,13 @@ inline std::vector<std::string> OutcomesOf(KubernetesActuator& actuator) {
   return out;
 }
 
-// Returns the workload of the job with this name; an empty workload if it is not a name of a Kubernetes job.
+// Returns the workload of a job; an empty workload if the name is not a Kubernetes job's.
 inline Workload InKubernetes(std::string_view job, std::string_view cell = "") {
   return WorkloadOfStoredName(job, cell).value_or(Workload());
 }
 
-// Stores every report as text, such as "east/shop/deployment/web/app web-1 memory_bytes 5e+07". Tasks with
-// parts are written as "web-1[app]", facts as "owner: shop/Pod/web-1 ReplicaSet/web-5d4f8c7b9d".
+// Stores every report as text, such as "east/shop/deployment/web/app web-1 memory_bytes 5e+07". A task with parts
+// is written like "web-1[app]", a fact like "owner: shop/Pod/web-1 ReplicaSet/web-5d4f8c7b9d".
 class HeardReports final : public WorkloadIntake {
  public:
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) override {

@@ -1,4 +1,4 @@
-// OOM kills of pods from the API server's objects through the reports to the counters.
+// Tests of OOM kills of pods, from the API server's objects to the counters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ using testing::IsEmpty;
 
 constexpr int64_t kKillsNow = 1'770'095'106;  // Unix time in seconds
 
-// Returns a watch event of a pod of the Job backup. `status`: of its container "app" and of "fetch", which
-// runs before.
+// Returns a watch event for a pod of the Job backup. `status` contains the statuses of its container "app" and of
+// "fetch", which runs before.
 std::string JobPod(std::string_view type, std::string_view name, std::string_view phase,
                    std::string_view status) {
   return StrCat(
@@ -33,7 +33,7 @@ constexpr std::string_view kRunsNow =
     R"("containerStatuses":[{"name":"app","restartCount":0,"state":{"running":{}}}])";
 constexpr const char* kEndedAt = "2026-02-03T05:05:00Z";  // 6 s before kKillsNow
 
-// Passes everything on with one time.
+// Passes all reports on with the same time.
 class IngestIntake final : public WorkloadIntake {
  public:
   IngestIntake(Ingest& ingest, Timestamp now) : ingest_(ingest), now_(now) {}
@@ -57,7 +57,7 @@ class PodKills : public testing::Test {
     ASSERT_TRUE(parser.ParseWatch<Pod>(line, meta, pod).ok()) << line;
     meta.event == WatchEvent::kDeleted ? cluster_.pods().Remove(pod) : cluster_.pods().Put(pod);
   }
-  // Passes pods on as tautd does; `all`: also pods that did not change.
+  // Passes pods on like tautd. With `all`, includes pods that did not change.
   std::vector<OomSighting> PassOn(int second, bool all = false) {
     const Timestamp now = Timestamp::FromSeconds(kKillsNow + second);
     IngestIntake to(*ingest_, now);
@@ -95,7 +95,8 @@ TEST_F(PodKills, PodsThatEndAndAreDeletedAtOnceCountEach) {
   EXPECT_THAT(PassOn(0), IsEmpty());
   Watch(JobPod("MODIFIED", "backup-a", "Failed", Killed(kEndedAt)));
   Watch(JobPod("DELETED", "backup-a", "Failed", Killed(kEndedAt)));
-  Watch(JobPod("DELETED", "backup-b", "Running", Killed(kEndedAt)));  // only its last event reports the kill
+  // only the last event of the pod reports the kill
+  Watch(JobPod("DELETED", "backup-b", "Running", Killed(kEndedAt)));
   Watch(JobPod("DELETED", "backup-c", "Failed", Killed(kEndedAt, "Error")));
   EXPECT_THAT(Times(PassOn(1)), ElementsAre(-6, -6));
   EXPECT_THAT(PassOn(61, true), IsEmpty());

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostWindowMs = 3'600'000;
 
-// The name and times of one PodMetrics.
+// Name and times of one PodMetrics item.
 struct Item {
   std::string_view namespace_name, pod;
   int64_t begin_ms = 0, end_ms = 0;
@@ -35,20 +35,20 @@ bool ReadTimes(JsonNode item, int64_t now_ms, Item& out) {
   return ms >= 0 && ms <= kMostWindowMs;
 }
 
-// Parses an amount of CPU or memory; nullopt if it cannot be read or is negative.
+// Parses an amount of CPU or memory; nullopt if it is invalid or negative.
 std::optional<double> AmountOf(JsonNode usage, std::string_view key) {
   const std::optional<double> amount = ParseQuantity(usage.Text(key));
   return amount.has_value() && *amount >= 0 ? amount : std::nullopt;
 }
 
-// Reports one container. Returns false if an amount cannot be read.
+// Reports one container. Returns false if an amount is invalid.
 bool ReportContainer(const Item& item, JsonNode container, const Cluster& cluster, WorkloadIntake& to) {
   const std::string_view name = container.Text("name");
   const JsonNode usage = container["usage"];
   const std::optional<double> cpu = AmountOf(usage, "cpu"), memory = AmountOf(usage, "memory");
   if (name.empty() || !cpu.has_value() || !memory.has_value()) return false;
   const std::optional<WorkloadName> workload = cluster.pods().WorkloadOfPod(item.namespace_name, item.pod);
-  if (!workload.has_value()) return true;  // as in ReportUsage
+  if (!workload.has_value()) return true;  // like ReportUsage()
   const WorkloadPart part = PartOf(cluster.naming(), *workload, item.pod, name);
   to.Take(part, SeriesKind::kCpuCores, {*cpu, item.begin_ms});
   to.Take(part, SeriesKind::kMemoryBytes, {*memory, item.end_ms});

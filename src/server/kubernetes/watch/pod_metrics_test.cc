@@ -32,7 +32,7 @@ Read ReadMetrics(std::string_view body, std::string_view namespaces = "",
   return out;
 }
 
-// A list as metrics-server 0.7 sends it.
+// A list from metrics-server 0.7.
 constexpr std::string_view kList =
     R"({"kind":"PodMetricsList","apiVersion":"metrics.k8s.io/v1beta1","metadata":{},
  "items":[

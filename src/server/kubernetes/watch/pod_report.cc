@@ -25,7 +25,7 @@ class PodReport {
       : cluster_(cluster), naming_(cluster.naming()), now_ms_(now.us / 1000), starts_(starts), to_(to) {}
 
   void Add(const Pod& pod) {
-    // After a pod has ended, only a recent OOM kill is still reported.
+    // Of an ended pod, report only a recent OOM kill.
     if (pod.is_ended && now_ms_ - LastOomKill(pod) * 1000 > OomWatch::kNewsMs) return;
     workload_ = cluster_.pods().WorkloadOf(pod);
     Facts(pod);
@@ -64,8 +64,8 @@ class PodReport {
 
   void Facts(const Pod& pod) {
     const std::string about = StrCat(ScopeOf(naming_, pod.namespace_name), "/Pod/", pod.name);
-    // Each change of the group is a fact with its own version. Without the version, the return of an earlier
-    // group would be taken for an old report.
+    // Each change of the group is a fact with a version of its own. Without the version, a return to an earlier
+    // group would count as an old report.
     Say({.kind = SeriesKind::kOwner,
          .about = about,
          .says = OwnerText(pod.owner_kind, OwnerOf(pod)),
@@ -81,7 +81,7 @@ class PodReport {
 
   void Container(const Pod& pod, const ContainerState& container) {
     const WorkloadPart part = PartOf(pod, container.name);
-    // A container without a limit of its own may use all that the whole pod may use.
+    // A container without a limit of its own may use all that the pod may use.
     Amounts limits = container.owner_limits;
     for (const Resource r : kPodResources) {
       if (!limits.of(r).has_value() && !container.limits.of(r).has_value())
@@ -92,7 +92,7 @@ class PodReport {
     Put(part, SeriesKind::kCpuRequestCores, container.owner_requests.cpu);
     Put(part, SeriesKind::kMemoryRequestBytes, container.owner_requests.memory);
     if (!container.last_reason.empty()) {
-      // Report kWaiting before the end: otherwise End would be judged by the last report, in which the
+      // Report kWaiting before the end. Otherwise End() would be compared with the previous report, in which the
       // container may still wait.
       Put(part, SeriesKind::kWaiting, container.running ? 0 : 1);
       End(part, container.was_oom_killed(), container.ended_s);
@@ -102,8 +102,8 @@ class PodReport {
       Put(part, SeriesKind::kStartTime, static_cast<double>(container.started_s));
   }
 
-  // Reports the reason and the time of a container's last end. The reason comes first, because a time or a
-  // restart without a reason means nothing.
+  // Reports the reason and the time of a container's last end. The reason is first, because a time or a restart
+  // has no meaning without a reason.
   void End(const WorkloadPart& part, bool was_killed, int64_t ended_s) {
     Put(part, SeriesKind::kOomReason, was_killed ? 1 : 0);
     if (ended_s > 0) Put(part, SeriesKind::kLastEnded, static_cast<double>(ended_s));
@@ -114,7 +114,7 @@ class PodReport {
   const int64_t now_ms_;
   const bool starts_;
   WorkloadIntake& to_;
-  WorkloadName workload_;  // workload of the pod that Add reports
+  WorkloadName workload_;  // workload of the pod in Add()
 };
 
 constexpr std::array<std::pair<std::string_view, SeriesKind>, 6> kUsage = {{
@@ -126,7 +126,7 @@ constexpr std::array<std::pair<std::string_view, SeriesKind>, 6> kUsage = {{
     {"container_memory_max_usage_bytes", SeriesKind::kMemoryPeak},
 }};
 
-// Parses "value" or "value timestamp". Without a timestamp, `timestamp_ms` stays unchanged.
+// Parses "value" or "value timestamp". Leaves `timestamp_ms` unchanged if there is no timestamp.
 bool ParseSample(std::string_view text, double& value, int64_t& timestamp_ms) {
   text = StripSpace(text);
   const size_t blank = std::min(text.find(' '), text.size());
@@ -139,8 +139,7 @@ bool ParseSample(std::string_view text, double& value, int64_t& timestamp_ms) {
   return error == std::errc() && end == time.data() + time.size();
 }
 
-// Returns the position of the brace that ends the labels, which is the first one outside quotes; npos if
-// there is none.
+// Returns the position of the brace that ends the labels, the first one outside quotes; npos if there is none.
 size_t EndOfLabels(std::string_view line) {
   bool quoted = false;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -155,7 +154,7 @@ size_t EndOfLabels(std::string_view line) {
   return std::string_view::npos;
 }
 
-// Returns false if the line is damaged. Returns true if the line was reported or is not needed.
+// Returns false if the line is invalid, and true if it was reported or is not needed.
 bool TakeLine(std::string_view line, SeriesKind kind, const Cluster& cluster, std::string_view namespaces,
               int64_t now_ms, WorkloadIntake& to) {
   const size_t end = EndOfLabels(line);
@@ -170,12 +169,12 @@ bool TakeLine(std::string_view line, SeriesKind kind, const Cluster& cluster, st
   const std::string_view container = label("container"), namespace_name = label("namespace"),
                          pod = label("pod"), cpu = label("cpu");
   if (container.empty() || container == "POD" || namespace_name.empty() || pod.empty()) return true;
-  // Skip series of single CPUs, which old kernels report besides the sum.
+  // Skip the series of single CPUs, which old kernels report in addition to the sum.
   if (!cpu.empty() && cpu != "total") return true;
   if (!namespaces.empty() && !FitsPattern(namespace_name, namespaces)) return true;
   if (cluster.containers().IsLeftOut(namespace_name, pod, container)) return true;
-  // If the API server has not listed the pod yet, or has removed it, its workload could only be guessed. A
-  // wrong guess would create a job.
+  // The workload of a pod that the API server has not listed, or has removed, could only be guessed. A wrong guess
+  // would create a job.
   const std::optional<WorkloadName> workload = cluster.pods().WorkloadOfPod(namespace_name, pod);
   if (!workload.has_value()) return true;
   to.Take(PartOf(cluster.naming(), *workload, pod, container, ContainerIdIn(label("id"))), kind, sample);
@@ -193,15 +192,13 @@ std::string LabelInMetrics(std::string_view key) {
 
 WorkloadPart PartOf(const ClusterNaming& naming, const WorkloadName& workload, std::string_view pod,
                     std::string_view container, std::string_view container_id) {
-  return {
-      .job = naming.IdentityOf(workload, container),
-      .task = std::string(pod),
-      // A task that is one container has no parts, because the same container has none if an agent measures
-      // it.
-      .part = std::string(naming.jobs == KubernetesJobs::kPods ? container : ""),
-      .pod = StrCat(ScopeOf(naming, workload.namespace_name), "/Pod/", pod),
-      .container_id = std::string(container_id),
-      .labels = {}};
+  return {.job = naming.IdentityOf(workload, container),
+          .task = std::string(pod),
+          // If tasks are containers, a task has no parts, like the same container measured by an agent.
+          .part = std::string(naming.jobs == KubernetesJobs::kPods ? container : ""),
+          .pod = StrCat(ScopeOf(naming, workload.namespace_name), "/Pod/", pod),
+          .container_id = std::string(container_id),
+          .labels = {}};
 }
 
 void ReportPods(const Cluster& cluster, std::span<const PodPtr> pods, Timestamp now, bool starts,

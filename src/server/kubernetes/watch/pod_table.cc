@@ -12,11 +12,11 @@ namespace {
 
 std::string KeyOf(const Pod& pod) { return ObjectKey("Pod", pod.namespace_name, pod.name); }
 
-// Returns the node where the pod runs, or the node to which it is pinned before it runs.
+// Returns the pod's node, or the node to which the pod is pinned before it is scheduled.
 const std::string& NodeOf(const Pod& pod) { return pod.node.empty() ? pod.pinned_node : pod.node; }
 
-// Returns the workload of the pods of a namespace that have this owner. If the pods have a group, the owner's
-// name ends with it, but the workload's name must not.
+// Returns the workload of pods in a namespace with this owner. The owner's name ends with the pods' group, if any,
+// but the workload's name must not.
 WorkloadName NameOf(const std::string& namespace_name, const TopOwner& owner, const std::string& group) {
   WorkloadName out{namespace_name, owner.kind, owner.name, "", group};
   if (group.empty()) return out;
@@ -24,8 +24,8 @@ WorkloadName NameOf(const std::string& namespace_name, const TopOwner& owner, co
   return out;
 }
 
-// Returns the last state of a pod that is gone if one of its containers was killed for memory, else nullptr.
-// Only `last` may show the kill, because the watch sends the pod's end only with its deletion.
+// Returns the last state of a deleted pod if a container was killed by the OOM killer, else null. Only `last` may
+// contain the kill, because the watch sends the pod's end together with its deletion.
 PodPtr KilledWhenGone(const PodPtr& known, const Pod* last) {
   const bool is_news = last != nullptr && last->uid == known->uid && LastOomKill(*last) > LastOomKill(*known);
   if (!is_news && LastOomKill(*known) == 0) return nullptr;
@@ -68,8 +68,7 @@ void PodTable::ShareFilter(Pod& pod) {
     return;
   }
   shared = pod.nodes;
-  // Expired filters are removed when the map has doubled in size, so that the removal costs O(1) for each pod
-  // on average.
+  // Remove expired filters when the map has doubled in size, so that the removal costs O(1) per pod on average.
   if (filters_.size() < clean_filters_at_) return;
   absl::erase_if(filters_, [](const auto& item) { return item.second.expired(); });
   clean_filters_at_ = std::max<size_t>(64, 2 * filters_.size());
@@ -85,7 +84,7 @@ void PodTable::LeaveNode(const std::string& key, const Pod& pod) {
 void PodTable::NoteOwnersAmounts(const Pod* before, Pod& pod) {
   KeepOwnersAmounts(before, pod);
   if (pod.owners_known) return;
-  // A pod without a controller has no template: only its annotation records the owner's amounts.
+  // A pod without a controller has no template, so only its annotation contains the owner's amounts.
   if (pod.admitted_by_us && pod.owner_kind.empty()) TakeNoted(nodes_.LargestFor(pod).amounts, pod);
   if (!pod.is_ended && !pod.owner_kind.empty())
     changes_.NoteUnknownOwner({pod.namespace_name, pod.owner_kind, pod.owner_name});
@@ -103,8 +102,7 @@ void PodTable::Insert(Pod pod) {
     Unplace(key, entry);
     if (NodeOf(*before) != NodeOf(pod)) LeaveNode(key, *before);
   }
-  // Replace the containers and learn the pod before Place, because Place requests the owner of the learnt
-  // pod.
+  // Update the containers and the owners before Place(), which looks up the owner of the pod.
   containers_.Replace(key, before.get(), &pod);
   entry.pod = std::make_shared<const Pod>(std::move(pod));
   owners_.LearnPod(key, *entry.pod);
@@ -159,7 +157,7 @@ void PodTable::FindOwnersOf(const std::vector<std::string>& pods) {
   }
 }
 
-// Returns the pod's group. `before`: the pod's last version; nullptr if the pod is new.
+// Returns the pod's group. `before` is the previous version of the pod; null if the pod is new.
 std::optional<std::string> PodTable::GroupNow(const Pod& pod, const Pod* before) const {
   const std::optional<std::string> was = before == nullptr ? std::nullopt : before->group;
   switch (splits_.Of(pod)) {
@@ -169,7 +167,7 @@ std::optional<std::string> PodTable::GroupNow(const Pod& pod, const Pod* before)
       return OrdinalGroup(pod.name, pod.owner_name);
     case SplitBy::kNode: {
       std::optional<std::string> group = nodes_.GroupOf(NodeOf(pod));
-      // A pod outlives its node for a while. In this time its job must not change.
+      // A pod outlives its node for a while, in which its job must not change.
       return group.has_value() ? group : std::optional(was.value_or(""));
     }
   }

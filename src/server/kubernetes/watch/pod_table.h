@@ -1,4 +1,4 @@
-// The pods of a cluster as last seen, each with its workload.
+// The current pods of a cluster, each with its workload.
 #pragma once
 
 #include <cstdint>
@@ -24,63 +24,59 @@
 
 namespace taut::server {
 
-// Selects the pods of a workload that a query returns. kStay: pods that are not deleted. kHaveNotEnded: also
-// deleted pods that have not ended. kAreThere: all pods.
+// Selects pods of a workload. kStay: pods that are not being deleted. kHaveNotEnded: in addition, pods that are
+// being deleted but have not ended. kAreThere: all pods.
 enum class PodsThat : uint8_t { kStay, kHaveNotEnded, kAreThere };
 
-// The pods of a cluster by ObjectKey and by workload. Thread-safe. Uses about 1.5 KiB for each pod.
+// The pods of a cluster by ObjectKey and by workload. Thread-safe. Memory: about 1.5 KiB per pod.
 class PodTable {
  public:
   struct SeenPod {
     PodPtr pod;
     std::shared_ptr<const WorkloadName> workload;
   };
-  // All arguments must outlive the table. Lock order: the table's lock is taken before the locks of the
-  // arguments. So none of the arguments may call the table while it holds its own lock.
+  // The arguments must outlive the table. Lock order: the table locks itself before it calls the arguments, so
+  // these must not call the table while they are locked.
   PodTable(const NodeTable& nodes, const SplitOrders& splits, ClusterOwners& owners,
            ContainerIndex& containers, PodChanges& changes)
       : nodes_(nodes), splits_(splits), owners_(owners), containers_(containers), changes_(changes) {}
 
-  // ---- called by watches ----
-  // For a pod that was resized, the limits from before the resize are kept as its owner's limits.
+  // ---- called by watches ---- For a resized pod, the limits from before the resize count as the owner's limits.
   void Replace(std::vector<Pod> pods);
   void Put(Pod pod);
   void Remove(const Pod& pod);
 
-  // ---- called by the other parts of the cluster ----
-  // Looks up the workload of these pods again, after owners have arrived.
+  // ---- called by other parts of the cluster ---- Looks up the workloads of these pods again, after owners have
+  // arrived.
   void FindOwnersOf(const std::vector<std::string>& pods);
-  // These functions determine the group again: of pods of DaemonSets on these nodes, and of all pods of a
-  // workload.
+  // Determine the group again, of the DaemonSets' pods on these nodes, and of all pods of a workload.
   void RegroupNodes(const std::vector<std::string>& nodes);
   void RegroupWorkload(const std::string& workload);
-  // Sets the owner's amounts of the resized pods of this controller from the containers of its template.
-  // nullptr: no template is known, and the annotations of the pods are used, up to the size of the largest
-  // node.
+  // Sets the owner's amounts of this controller's resized pods from the containers of its template. Null: there is
+  // no known template, and the annotations of the pods are used, up to the size of the largest node.
   void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>* in_template);
 
-  // ---- queries by the pod ----
+  // ---- queries by pod ----
   std::optional<size_t> size() const;  // nullopt before the first list of pods
   std::optional<SeenPod> Find(const std::string& key) const;
-  // Returns the workload of a pod. If the pod is not in the table, derives the workload from the pod's owner.
+  // Returns the workload of a pod. If the table lacks the pod, derives the workload from the pod's owner.
   WorkloadName WorkloadOf(const Pod& pod) const;
-  // Returns the workload of the pod with this name; nullopt if the pod is not in the table.
+  // Returns the workload of the pod with this name; nullopt if the table lacks the pod.
   std::optional<WorkloadName> WorkloadOfPod(std::string_view namespace_name, std::string_view pod) const;
-  // Calls `fn` for every pod. The calls are made without the lock.
+  // Calls `fn` for every pod, without the lock.
   void ForEach(absl::FunctionRef<void(const PodPtr&, const WorkloadName& workload)> fn) const;
 
-  // ---- queries by the workload ----
-  // Returns the pods of the workload's group, by name. Empty if the workload's kind is not in lower case, or
-  // if no pod has its container. O(number of the workload's pods).
+  // ---- queries by workload ---- Returns the pods of the workload's group, by name; empty if the kind is not in
+  // lower case, or if no pod has the workload's container. O(pods of the workload).
   std::vector<PodPtr> Of(const WorkloadName& workload, PodsThat which = PodsThat::kStay) const;
   // Returns the pods of all groups of the workload.
   std::vector<PodPtr> OfAll(const WorkloadName& workload, PodsThat which = PodsThat::kStay) const;
-  // Returns the groups of the workload that have pods, ascending; "" stands for pods without a group. Empty
-  // if the workload has no pods.
+  // Returns the groups of the workload that have pods, ascending; "" stands for pods without a group. Empty if the
+  // workload has no pods.
   std::vector<std::string> GroupsOf(const WorkloadName& workload) const;
-  // Returns true if at least one pod of the workload has a group.
+  // Returns true if a pod of the workload has a group.
   bool IsSplit(const WorkloadName& workload) const;
-  // Returns the kinds of workloads that have pods, in lower case, ascending. O(number of workloads).
+  // Returns the kinds of workloads with pods, in lower case, ascending. O(workloads).
   std::vector<std::string> OwnerKinds() const;
 
  private:
@@ -88,9 +84,9 @@ class PodTable {
     PodPtr pod;
     WorkloadIndex::Place place;
   };
-  // All functions from here to the members require mutex_.
+  // REQUIRES (all functions below): mutex_ is locked.
   void Insert(Pod pod);
-  // Removes a pod. `last`: the pod at its deletion, if the watch has sent it.
+  // Removes a pod. `last` is the pod as deleted, if the watch sent it.
   void Erase(const std::string& key, const Pod* last = nullptr);
   void Place(std::pair<const std::string, Entry>& of);
   void Unplace(const std::string& key, const Entry& entry);
@@ -110,10 +106,10 @@ class PodTable {
   bool listed_ = false;
   std::map<std::string, Entry> pods_;
   WorkloadIndex workloads_;
-  uint64_t regrouped_ = 0;  // grows with each change that may give pods other groups
-  // The pods of DaemonSets by node, if nodes have groups.
+  uint64_t regrouped_ = 0;  // grows with each change that may affect groups
+  // Pods of DaemonSets by node, if nodes have groups.
   std::map<std::string, std::set<std::string>> daemon_pods_;
-  // The filters of all pods by NodeFilter::key, so that the pods of one template share one filter.
+  // Filters of all pods by NodeFilter::key, so that the pods of a template share one filter.
   absl::flat_hash_map<std::string, std::weak_ptr<const NodeFilter>> filters_;
   size_t clean_filters_at_ = 64;
 };

@@ -39,7 +39,7 @@ void ReplicaSpread::Observe(const std::string& job, const std::vector<ReplicaUse
     AddTo(use.used.cpu, decay, replica.cpu.sum, replica.cpu.weight, replica.cpu.windows);
     AddTo(use.used.memory, decay, replica.memory.sum, replica.memory.weight, replica.memory.windows);
   }
-  // Forget replicas that were removed. If such a replica returns, its average begins anew, because its role
+  // Forget replicas that were removed. A replica that returns later starts with a new average, because its role
   // may have changed.
   std::erase_if(spread.replicas, [](const auto& item) { return !item.second.is_seen; });
   const bool had_hint = !spread.hint.empty();

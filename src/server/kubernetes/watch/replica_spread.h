@@ -1,6 +1,5 @@
-// Finds StatefulSets whose replicas use different amounts for hours, such as a primary and its standbys. One
-// limit for all replicas is then more than most of them need, and people may split the workload
-// (workload_split.h). No I/O.
+// Detects StatefulSets whose replicas use different amounts for hours, such as a primary and its standbys. A limit
+// for all replicas then exceeds the need of most, and users may split the workload (workload_split.h). No I/O.
 #pragma once
 
 #include <cstdint>
@@ -15,38 +14,36 @@
 
 namespace taut::server {
 
-// The amounts that a replica used in one window: the mean of its CPU and the peak of its memory; absent if
-// not measured.
+// Usage of a replica in one window: mean of CPU and peak of memory; absent if not measured.
 struct ReplicaUse {
   std::string pod;
   Amounts used;
 };
 
-// Exponentially weighted averages of the CPU and memory usage of each replica. Thread-safe. Uses about 100
-// bytes for each replica. State is not persisted.
+// Exponentially weighted averages of each replica's CPU and memory usage. Thread-safe. Memory: about 100 bytes per
+// replica. State is not persistent.
 class ReplicaSpread {
  public:
-  // A window is five minutes: averages have a half-life of six hours, and are used after twelve hours.
+  // Averages have a half-life of six hours, and are used after twelve hours. A window is five minutes.
   static constexpr int kFewestWindows = 144;
   static constexpr double kHalfLifeWindows = 72;
-  // Replicas begin to differ if the largest average is more than kBegin times the smallest, and larger by the
-  // material amount. They stop to differ if it is at most kEnd times the smallest, or no longer larger by
-  // this amount.
+  // Replicas differ once the largest average exceeds kBegin times the smallest, and exceeds it by the material
+  // amount. They stop to differ once it is at most kEnd times the smallest, or the difference is below this
+  // amount.
   static constexpr double kBegin = 2, kEnd = 1.5;
   static constexpr double kMaterialCores = 0.1, kMaterialBytes = 100.0 * 1024 * 1024;
 
-  // States whether the annotation that splits a StatefulSet has an effect. kNever if tautd watches no
-  // cluster.
+  // Whether the annotation that splits a StatefulSet has an effect. kNever if tautd watches no cluster.
   enum class Splits : uint8_t { kByAnnotation, kNever };
   explicit ReplicaSpread(Splits splits = Splits::kByAnnotation) : splits_(splits) {}
 
-  // Adds a window of the job. A window in which fewer than two replicas were measured is ignored. Replicas
-  // that are not in `window` are forgotten.
+  // Adds a window of the job. Ignores a window with fewer than two measured replicas. Forgets replicas that are
+  // not in `window`.
   void Observe(const std::string& job, const std::vector<ReplicaUse>& window);
-  // Forgets jobs that were not observed since the last call. Call once after each window.
+  // Forgets jobs without Observe() since the last call. Call once after each window.
   void EndWindow();
-  // Returns a sentence for people, such as "Its replicas differ: on average of the last hours db-0 uses ...";
-  // "" if the job's replicas do not differ.
+  // Returns a sentence for users, such as "Its replicas differ: on average of the last hours db-0 uses ..."; "" if
+  // the replicas do not differ.
   std::string HintOf(const std::string& job) const;
   // Returns the jobs whose replicas began to differ since the last call.
   std::vector<std::string> TakeNew();
@@ -58,7 +55,7 @@ class ReplicaSpread {
   };
   struct Replica {
     Average cpu, memory;
-    bool is_seen = false;  // seen in the last window
+    bool is_seen = false;  // true if the replica was in the last window
   };
   struct Spread {
     std::map<std::string, Replica> replicas;

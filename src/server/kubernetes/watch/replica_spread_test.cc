@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 class Spread : public testing::Test {
  protected:
-  // Adds `windows` in which db-0 uses these amounts, and the others 100 MiB and 0.2 cores.
+  // Adds `windows` windows in which db-0 uses these amounts, and the other replicas 100 MiB and 0.2 cores.
   void Run(int windows, double cores, double mebibytes) {
     for (int i = 0; i < windows; ++i) {
       spread_.Observe("db", {{"db-0", {cores, mebibytes * kMebibyte}},
@@ -43,7 +43,7 @@ TEST_F(Spread, APrimaryThatUsesFourTimesAsMuchIsSaidOnce) {
 
 TEST_F(Spread, ItStandsUntilTheyAreCloser) {
   Run(200, 0.2, 400);
-  Run(800, 0.2, 220);  // more than 100 MiB apart, and 2.2 times
+  Run(800, 0.2, 220);  // a difference of more than 100 MiB, a factor of 2.2
   EXPECT_NE(spread_.HintOf("db"), "");
   (void)spread_.TakeNew();
   Run(800, 0.2, 130);

@@ -1,4 +1,4 @@
-// Finds StatefulSets whose replicas use different amounts, if tautd watches no cluster. The names of jobs and
+// Detects StatefulSets whose replicas use different amounts if tautd watches no cluster. The names of jobs and
 // tasks show which tasks are replicas of one workload.
 #pragma once
 
@@ -13,10 +13,10 @@ namespace taut::server {
 // Observes the windows of a control plane. Thread-safe.
 class ReplicaWatch {
  public:
-  // Observes the windows that `control` closes, except past windows. `control` must outlive this object, and
-  // this object must outlive every tick of `control`.
+  // Observes the windows that `control` closes, except windows in the past. `control` must outlive this object,
+  // and this object must outlive every tick of `control`.
   explicit ReplicaWatch(ControlPlane& control);
-  // Returns a sentence for people about the differences of the job's replicas; "" if they do not differ.
+  // Returns a sentence for users about differences between the job's replicas; "" if they do not differ.
   std::string NoticeOf(const std::string& job) const { return spread_.HintOf(job); }
 
  private:

@@ -62,7 +62,7 @@ absl::Status ScaleFinder::Discover() {
   kinds_.clear();
   missing_ = absl::OkStatus();
   for (const std::string& version : versions) {
-    // An aggregated API that does not respond must not hide the kinds of all other groups.
+    // An aggregated API that does not respond must not hide the kinds of other groups.
     if (absl::Status s = TakeGroup(version); !s.ok() && missing_.ok())
       missing_ = absl::UnavailableError(StrCat("the API group ", version, " cannot be read: ", Message(s)));
   }

@@ -1,5 +1,5 @@
-// Finds kinds, such as the kinds of custom resources (a Rollout, a CloneSet), in the API server's discovery.
-// Also finds the path of a workload whose kind has the subresource `scale`.
+// Finds kinds, such as custom resources, in the API server's discovery, and the paths of workloads whose kind has
+// the subresource `scale`.
 #pragma once
 
 #include <functional>
@@ -21,13 +21,11 @@ struct FoundKind {
   bool has_scale = false;
   bool can_list = false, can_patch = false;
 };
-// Returns the path of a workload of this kind, for example
-// "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web".
+// Returns the path of a workload of this kind, such as "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web".
 std::string ObjectPath(const FoundKind& kind, const WorkloadName& workload);
 
-// Caches the discovery, which takes one request for the list of groups and one for each group. A look-up
-// repeats the discovery if it is older than kFreshS, or older than kMissedS and does not have the kind. Not
-// thread-safe.
+// Caches the discovery, which takes one request for the list of groups and one per group. A look-up repeats the
+// discovery if it is older than kFreshS, or lacks the kind and is older than kMissedS. Not thread-safe.
 class ScaleFinder {
  public:
   static constexpr double kFreshS = 600, kMissedS = 60;
@@ -37,18 +35,16 @@ class ScaleFinder {
   };
   explicit ScaleFinder(Options options) : options_(std::move(options)) {}
 
-  // Returns the path of the workload, for example "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web".
-  // InvalidArgument if no namespaced kind of this name has a scale, or if kinds of several groups do (the
-  // error names the groups). Unavailable if the kind is not found and a group did not respond.
+  // Returns the path of the workload, such as "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web". Returns
+  // InvalidArgument if no namespaced kind of this name has a scale, or if kinds in several groups do, which the
+  // error names. Returns Unavailable if the kind is not found and a group did not respond.
   absl::StatusOr<std::string> PathOf(const WorkloadName& workload);
-  // Returns the namespaced kind of this name, in lower case, that can be listed. Returns the same errors as
-  // PathOf.
+  // Returns the namespaced kind with this name, in lower case, that can be listed. Returns the errors of PathOf().
   absl::StatusOr<FoundKind> Find(const std::string& kind);
 
  private:
   absl::Status Discover();
-  // Returns the kind of this name that has `wanted`, if there is exactly one. `what`: the last words of the
-  // error's text.
+  // Returns the only kind with this name for which `wanted` is true. `what` is the end of the error's text.
   absl::StatusOr<FoundKind> Only(const std::string& kind, bool FoundKind::*wanted, std::string_view what);
   // Adds the kinds of one group to kinds_.
   absl::Status TakeGroup(const std::string& group_version);
@@ -57,7 +53,7 @@ class ScaleFinder {
   bool asked_ = false;
   double asked_s_ = 0;
   absl::Status missing_;                                 // error of the first group that did not respond
-  std::map<std::string, std::vector<FoundKind>> kinds_;  // by the kind in lower case; one kind for each group
+  std::map<std::string, std::vector<FoundKind>> kinds_;  // by kind in lower case, one per group
 };
 
 }  // namespace taut::server

@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// An API server with Rollouts, and a group with CloneSets that may not answer.
+// An API server with Rollouts, and a group with CloneSets that may not respond.
 struct Discovery {
   Discovery()
       : finder({.get = [this](const std::string& path) { return Answer(path); },

@@ -28,7 +28,7 @@ void SplitOrders::Note(const std::string& kind, const OwnedObject& object, const
       orders_.insert_or_assign(workload, Order{object.namespace_name, kind, object.name, annotation});
     }
   }
-  // Called without the lock, because PodTable locks itself first and then calls this object.
+  // Call changed_ without the lock, because PodTable takes its own lock first and then calls this object.
   changed_(workload);
 }
 
@@ -49,7 +49,7 @@ void SplitOrders::Replace(const std::string& kind, const std::vector<OwnedObject
     object.name = order.name;
     Remove(kind, object);
   }
-  // Done last, because listed() means that all pods have their groups.
+  // Erase the kind last, because listed() means that all pods have their groups.
   const std::lock_guard lock(mutex_);
   awaited_.erase(kind);
 }

@@ -1,4 +1,4 @@
-// The annotations of DaemonSets and StatefulSets that split their pods into several jobs (workload_split.h).
+// Annotations of DaemonSets and StatefulSets that split their pods into several jobs (workload_split.h).
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@
 
 namespace taut::server {
 
-// The split annotations of DaemonSets and StatefulSets, as last seen. Thread-safe.
+// The current split annotations of DaemonSets and StatefulSets. Thread-safe.
 class SplitOrders {
  public:
-  // `by_nodes`: nodes have groups. `changed` is called with the WorkloadKey of each workload whose annotation
-  // changed. The call is made without the lock, so `changed` may call this object.
+  // `by_nodes`: nodes have groups. `changed` receives the WorkloadKey of each workload whose annotation changed.
+  // It is called without the lock, and may call this object.
   SplitOrders(bool by_nodes, std::function<void(const std::string& workload)> changed)
       : by_nodes_(by_nodes), changed_(std::move(changed)) {}
 
@@ -26,14 +26,14 @@ class SplitOrders {
   void Await();
   bool listed() const;
 
-  // ---- called by watches; `kind`: "DaemonSet", "StatefulSet" ----
+  // ---- called by watches; `kind` is "DaemonSet" or "StatefulSet" ----
   void Replace(const std::string& kind, const std::vector<OwnedObject>& objects);
   void Put(const std::string& kind, const OwnedObject& object) { Note(kind, object, object.split); }
   void Remove(const std::string& kind, const OwnedObject& object) { Note(kind, object, ""); }
 
-  // Returns the rule by which the workload of this pod is split.
+  // Returns the rule by which the pod's workload is split.
   SplitBy Of(const Pod& pod) const;
-  // Returns the fault of the workload's annotation kSplitAnnotation, as text for people; "" if there is none.
+  // Returns what is wrong with the workload's annotation kSplitAnnotation, as text for users; "" if nothing is.
   std::string WrongOf(const WorkloadName& workload) const;
 
  private:
@@ -45,8 +45,8 @@ class SplitOrders {
   const bool by_nodes_;
   const std::function<void(const std::string&)> changed_;
   mutable std::mutex mutex_;
-  absl::flat_hash_map<std::string, Order> orders_;  // by WorkloadKey
-  std::set<std::string> awaited_;                   // kinds that listed() still waits for
+  absl::flat_hash_map<std::string, Order> orders_;  // by WorkloadKey()
+  std::set<std::string> awaited_;                   // kinds for which listed() waits
 };
 
 }  // namespace taut::server

@@ -1,8 +1,7 @@
-// VerticalPodAutoscalers that name Tautline as their recommender, and the status that Tautline writes for
-// such VPAs. No I/O.
+// VerticalPodAutoscalers whose recommender is Tautline, and the status that Tautline writes for them. No I/O.
 //
-// Source: the API autoscaling.k8s.io/v1 of the Vertical Pod Autoscaler 1.6. The VPA's updater and webhook use
-// this status even if it is not from the VPA's own recommender.
+// Source: the API autoscaling.k8s.io/v1 of the Vertical Pod Autoscaler 1.6. The VPA's updater and webhook use this
+// status even if another recommender wrote it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@
 
 namespace taut::server {
 
-// The recommendation for one container. An amount is absent if it is not known yet.
+// The recommendation for one container. An amount is absent if unknown.
 struct ContainerAdvice {
   std::string container;
   Amounts target;
@@ -28,40 +27,43 @@ struct ContainerAdvice {
 // The recommendations for all containers of a VPA's target.
 struct VpaAdvice {
   std::vector<ContainerAdvice> containers;
-  bool has_pods = false;  // the workload has pods now
-  // Text for people: requests that have no target although there is a recommendation, and the reasons. "" if
+  bool has_pods = false;  // true if the workload has pods
+  // Text for users about requests without a target although there is a recommendation, with the reasons; "" if
   // there are none.
   std::string stays = {};
   Amounts largest_node = {};  // largest node on which the pods may run; absent if unknown
 };
 
-// Returns true if the VPA sets this resource of the container, according to its resource policy.
+// Returns true if the VPA sets this resource of the container, by its resource policy.
 bool Controls(const Vpa& vpa, std::string_view container, Resource resource);
 
-// Returns the body of a merge patch of the VPA's status. Each container with an amount has target =
-// lowerBound = upperBound, so that the updater acts as soon as a pod has another amount: Tautline has already
-// decided when to change it. uncappedTarget is the amount before all bounds. The resource policy is applied:
-// containers of mode Off and resources that are not controlled are left out, and minAllowed and maxAllowed
-// bound the target. Targets are at most VpaAdvice::largest_node, because a pod that fits on no node would
-// wait for ever.
-// The condition's message is VpaAdvice::stays. If no container has an amount and `stays` is not "", an
-// earlier recommendation is removed. `time`: time of the condition, RFC 3339.
+// Returns a merge patch for the VPA's status. For each container with an amount, target, lowerBound and upperBound
+// are equal, so that the updater acts as soon as a pod has another amount. Tautline has already decided when to
+// change the amount. uncappedTarget is the amount before all bounds.
+//
+// Applies the resource policy: omits containers of mode Off and resources that are not controlled, and bounds the
+// target by minAllowed and maxAllowed. A target is at most VpaAdvice::largest_node, because a pod that fits on no
+// node would wait for ever.
+//
+// The message of the condition is VpaAdvice::stays. If no container has an amount and `stays` is not "", the patch
+// removes an earlier recommendation. `time` is the time of the condition in RFC 3339.
 std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, std::string_view time);
 
-// Returns true if the VPA leaves the limits of the container unchanged, according to its resource policy.
+// Returns true if the VPA does not change the limits of the container, by its resource policy.
 bool SetsRequestsOnly(const Vpa& vpa, std::string_view container);
 
-// Returns the target, which is a request, for a recommended amount. If the amount is the limit of a container
-// of `pods`, the target is a share of it: the owner's ratio of request and limit, which the updater keeps, or
-// Allocation::request_share if that is larger. With a smaller share the pod's limit would be lower than
-// recommended. For any other container the target is the whole amount.
-// `requests_only`: the limit stays. The target is then the whole amount, but at most the limit, because the
-// API server refuses a request above its limit.
+// Returns the target, which is a request, for a recommended amount. If the amount is the limit of a container of
+// `pods`, the target is a share of the amount. The share is the owner's ratio of request to limit, which the
+// updater keeps, or Allocation::request_share if larger. With a smaller share, the pod's limit would be below the
+// recommendation. For any other container the target is the whole amount.
+//
+// With `requests_only`, the limit stays. Then the target is the amount, but at most the limit, because the API
+// server rejects a request above the limit.
 double VpaTarget(double amount, std::span<const PodPtr> pods, std::string_view container, Resource resource,
                  const Allocation& allocation, bool requests_only);
 
-// Returns the workload whose pods are the VPA's target. nullopt if the target is not a workload, or if jobs
-// are whole pods by `naming`, because their containers have no recommendations.
+// Returns the workload that is the VPA's target. Returns nullopt if the target is not a workload, or if jobs are
+// whole pods by `naming`, whose containers have no recommendations.
 std::optional<WorkloadName> VpaPods(const Vpa& vpa, const ClusterNaming& naming);
 
 }  // namespace taut::server

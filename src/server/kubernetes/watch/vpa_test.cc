@@ -54,7 +54,8 @@ TEST(Vpa, IsReadAsTheServerSendsIt) {
   EXPECT_EQ(vpa.policies[1].max_allowed.memory, 1024 * kMebibyte);
 }
 
-// The updater scales limits by the pod's ratio: if the limit itself were the target, it would be doubled.
+// The updater scales limits by the pod's ratio. If the limit were the target, the new limit would be twice as
+// high.
 TEST(Vpa, OfALimitTheTargetIsTheRequestsShare) {
   const auto share = [](const Pod& pod, const Allocation& allocation, std::string_view container = "app") {
     const PodPtr pods[] = {std::make_shared<const Pod>(pod)};

@@ -1,5 +1,5 @@
-// The log lines about the watches of a cluster. If the API server cannot be reached, one line is logged for
-// all watches together, and one when all watches work again. Refusals by the server are logged for each kind.
+// Log lines about the watches of a cluster. An unreachable API server results in one line for all watches, and one
+// line when all watches work again. Refusals are logged per kind.
 #pragma once
 
 #include <map>
@@ -15,16 +15,16 @@ namespace taut::server {
 class WatchLog {
  public:
   struct Line {
-    std::string text;  // "" if nothing is to be logged
+    std::string text;  // "" if there is nothing to log
     bool is_warning = false;
   };
-  // Stores the result of an attempt to list or watch, and returns the line to log. `what`: the watched kind.
+  // Stores the result of a list or watch of the kind `what`, and returns the line to log.
   Line Note(const std::string& what, const absl::Status& status);
 
  private:
   std::mutex mutex_;
   std::set<std::string> unreachable_;           // kinds whose last attempt could not connect to the server
-  std::map<std::string, std::string> refused_;  // text of the error, by kind
+  std::map<std::string, std::string> refused_;  // text of the error by kind
 };
 
 }  // namespace taut::server

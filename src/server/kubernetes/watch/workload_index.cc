@@ -6,7 +6,7 @@
 namespace taut::server {
 namespace {
 
-// Returns the key of the workload without a group, under which groups_ stores its groups.
+// Returns the key of the workload without a group, which is its key in groups_.
 std::string WholeKey(const WorkloadName& workload) {
   return WorkloadKey(workload.namespace_name, workload.kind, workload.name);
 }

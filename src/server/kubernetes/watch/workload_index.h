@@ -14,7 +14,7 @@
 
 namespace taut::server {
 
-// An index of pods by workload. Workloads have the key WorkloadKey, pods the key ObjectKey. Not thread-safe.
+// An index of pods by workload. Keys are WorkloadKeys for workloads, and ObjectKeys for pods. Not thread-safe.
 class WorkloadIndex {
  public:
   // The entry of one pod in the index.
@@ -22,7 +22,7 @@ class WorkloadIndex {
     std::string key;
     std::shared_ptr<const WorkloadName> workload;
   };
-  // Pods by their keys. The caller owns both key and pod, and must not move or destroy them before Remove.
+  // Pods by key. The caller owns key and pod, and must not move or destroy them before Remove().
   using Pods = std::map<std::string_view, const PodPtr*>;
   Place Put(std::string_view key, const PodPtr* pod, const WorkloadName& workload);
   void Remove(std::string_view key, const Place& place);
@@ -31,11 +31,11 @@ class WorkloadIndex {
   const Pods* Find(const std::string& key) const;
   // Returns the keys of the pods of all groups of the workload with this key.
   std::vector<std::string> PodsOfAll(const std::string& workload) const;
-  // Returns the groups of the workload that have pods, ascending; "" stands for pods without a group. Empty
-  // if the workload has no pods.
+  // Returns the groups of the workload that have pods, ascending; "" stands for pods without a group. Empty if the
+  // workload has no pods.
   std::vector<std::string> GroupsOf(const WorkloadName& workload) const;
   bool IsSplit(const WorkloadName& workload) const;
-  // Returns the kinds of workloads that have pods, in lower case, ascending. O(number of workloads).
+  // Returns the kinds of workloads with pods, in lower case, ascending. O(workloads).
   std::vector<std::string> Kinds() const;
 
  private:
@@ -43,11 +43,11 @@ class WorkloadIndex {
     std::shared_ptr<const WorkloadName> workload;
     Pods pods;
   };
-  // Returns the keys of the workload's groups. The key for pods without a group comes first.
+  // Returns the keys of the workload's groups. The key for pods without a group is first.
   std::vector<std::string> KeysOf(const std::string& workload) const;
 
   absl::flat_hash_map<std::string, Group> workloads_;
-  std::map<std::string, std::set<std::string>> groups_;  // groups that have pods, by workload; never ""
+  std::map<std::string, std::set<std::string>> groups_;  // groups with pods by workload; never ""
 };
 
 }  // namespace taut::server

@@ -30,7 +30,7 @@ std::optional<WorkloadName> ClusterNaming::Of(const Workload& job) const {
   if (job.source != Source::kKubernetes || job.cell != cluster || job.kind.empty()) return std::nullopt;
   if (job.container.empty() != (jobs == KubernetesJobs::kPods)) return std::nullopt;
   WorkloadName out{job.namespace_name, job.kind, job.name, job.container};
-  // Only these kinds are split. The name of another program may contain the mark.
+  // Only these kinds are split. The names of other programs may contain the mark.
   const size_t mark =
       out.kind == "daemonset" || out.kind == "statefulset" ? out.name.find(kGroupMark) : std::string::npos;
   if (mark == std::string::npos) return out;

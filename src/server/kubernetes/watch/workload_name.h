@@ -1,5 +1,4 @@
-// The workload of a cluster in the terms of the API server, and its conversion to and from the Workload of a
-// job.
+// A workload in terms of the API server, with conversions to and from the Workload of a job.
 #pragma once
 
 #include <memory>
@@ -13,31 +12,30 @@
 namespace taut::server {
 
 struct WorkloadName {
-  std::string namespace_name, kind, name;  // the kind is in lower case
-  std::string container;                   // "" stands for all containers of the workload's pods
-  std::string group = {};  // group of the workload's pods (workload_split.h); "": pods without a group
+  std::string namespace_name, kind, name;  // kind in lower case
+  std::string container;                   // "": all containers of the workload's pods
+  std::string group = {};                  // group of the pods (workload_split.h); "": pods without a group
   bool operator==(const WorkloadName&) const = default;
 };
 
-// Returns the key of a workload, without the container, such as "shop/deployment/web" or
+// Returns the key of a workload, which excludes the container, such as "shop/deployment/web" or
 // "logging/daemonset/fluentd@large".
 std::string WorkloadKey(const WorkloadName& workload);
 std::string WorkloadKey(std::string_view namespace_name, std::string_view kind, std::string_view name);
 
-// Decides which pods or containers of a cluster form one job, and makes the job's name.
+// Determines which pods or containers of a cluster form one job, and the job's name.
 struct ClusterNaming {
-  std::string cluster;  // the first part of every name; "": names have no such part
+  std::string cluster;  // first part of every name; "": none
   KubernetesJobs jobs = KubernetesJobs::kPods;
 
-  // Returns the identity of the job that a container of these pods belongs to.
+  // Returns the identity of the job of a container in these pods.
   Workload IdentityOf(const WorkloadName& pods, std::string_view container) const;
   std::string JobOf(const WorkloadName& pods, std::string_view container) const {
     return IdentityOf(pods, container).JobName();
   }
-  // Returns the workload of a job; nullopt if the job does not belong to this cluster. The workload need not
-  // exist.
+  // Returns the workload of a job, which need not exist; nullopt if the job is not in this cluster.
   std::optional<WorkloadName> Of(const Workload& job) const;
-  // Returns the workload of a job for which an older version stored only the name. nullopt as for Of.
+  // Returns the workload of a job for which an older version stored only the name; nullopt as in Of().
   std::optional<WorkloadName> OfStoredName(std::string_view job) const;
 };
 

@@ -1,8 +1,8 @@
-// Splits the pods of one workload into several jobs, because these pods need different amounts: pods of a
-// DaemonSet by the group of their node, pods of a StatefulSet by their ordinal. No I/O.
+// Splits the pods of one workload into several jobs, because they need different amounts: pods of a DaemonSet by
+// the group of their node, pods of a StatefulSet by their ordinal. No I/O.
 //
-// The group is part of the job's name: "logging/daemonset/fluentd@large/app", "shop/statefulset/db@0/app".
-// Pods without a group form the job whose name has no group.
+// The group is part of the job's name: "logging/daemonset/fluentd@large/app", "shop/statefulset/db@0/app". The
+// name of the job of pods without a group has no group.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace taut::server {
 
-// The annotation by which people split a workload: none, node (DaemonSet) or ordinal (StatefulSet).
+// Annotation by which users split a workload: none, node (DaemonSet) or ordinal (StatefulSet).
 inline constexpr std::string_view kSplitAnnotation = "tautline.dev/split";
 
 enum class SplitBy : uint8_t { kNone, kNode, kOrdinal };
-// Pods whose ordinal is this number or larger have no group.
+// Pods whose ordinal is at least this number have no group.
 inline constexpr int kMostOrdinals = 32;
 
-// Returns the rule by which a workload is split. `kind`: such as "DaemonSet". `annotation`: value of its
-// annotation; "" if it has none. `by_nodes`: nodes have groups, and DaemonSets are split unless their
-// annotation is none.
+// Returns the rule by which a workload is split. `kind` is such as "DaemonSet", and `annotation` the value of the
+// annotation, "" if there is none. `by_nodes`: nodes have groups, and DaemonSets are split unless their annotation
+// is none.
 SplitBy SplitOf(std::string_view kind, std::string_view annotation, bool by_nodes);
-// Returns the fault of the annotation, as text for people; "" if there is none.
+// Returns what is wrong with the annotation, as text for users; "" if nothing is.
 std::string WrongSplit(std::string_view kind, std::string_view annotation, bool by_nodes);
-// Returns the group of a StatefulSet's pod, which is its ordinal: "12" for the pod "db-12" of the StatefulSet
-// "db". "" if the pod has no group.
+// Returns the group of a StatefulSet's pod, which is its ordinal: "12" for pod "db-12" of the StatefulSet "db".
+// Returns "" if the pod has no group.
 std::string OrdinalGroup(std::string_view pod, std::string_view owner);
 
 }  // namespace taut::server

@@ -136,8 +136,8 @@ TEST(WorkloadSplit, PodsOfADaemonSetAreOfTheirNodesGroup) {
   EXPECT_THAT(Places(cluster), ElementsAre("shop/statefulset/db: db-0", "shop/daemonset/fluentd@small: f-1",
                                            "shop/daemonset/fluentd@large: f-2", "shop/daemonset/fluentd: f-3",
                                            "shop/daemonset/fluentd: f-4"));
-  cluster.nodes().Put(InGroup("n4", "small"));  // the pod was seen before its node
-  cluster.nodes().Put(InGroup("n2", "small"));  // the node has another label now
+  cluster.nodes().Put(InGroup("n4", "small"));  // the pod arrived before its node
+  cluster.nodes().Put(InGroup("n2", "small"));  // the node's label has changed
   EXPECT_THAT(Places(cluster), ElementsAre("shop/statefulset/db: db-0", "shop/daemonset/fluentd@small: f-1",
                                            "shop/daemonset/fluentd@small: f-2", "shop/daemonset/fluentd: f-3",
                                            "shop/daemonset/fluentd@small: f-4"));
@@ -145,7 +145,7 @@ TEST(WorkloadSplit, PodsOfADaemonSetAreOfTheirNodesGroup) {
   cluster.pods().Put(DaemonPod("f-1", "n1"));
   EXPECT_EQ(Places(cluster)[1], "shop/daemonset/fluentd@small: f-1") << "it outlives its node";
   Pod fresh = DaemonPod("f-9", "n2");
-  fresh.node.clear();  // not scheduled yet, as the webhook receives it
+  fresh.node.clear();  // the webhook receives a pod before it is scheduled
   EXPECT_EQ(WorkloadKey(cluster.pods().WorkloadOf(fresh)), "shop/daemonset/fluentd@small");
   cluster.splits().Put("DaemonSet", Annotated("fluentd", "none"));
   EXPECT_THAT(cluster.pods().GroupsOf({"shop", "daemonset", "fluentd", ""}), ElementsAre(""));
@@ -239,7 +239,7 @@ TEST_F(SplitActuator, AnOrderIsOfItsReplicaAlone) {
       << "the webhook gives it to the next db-0";
   EXPECT_THAT(actuator_->OrdersFor(ReplicaOf("db-1")), IsEmpty());
   script_.asked.clear();
-  // The claims of another manager apply to all groups.
+  // Claims of another field manager apply to all groups.
   Vpa vpa;
   vpa.namespace_name = "shop";
   vpa.name = "db";

@@ -33,8 +33,8 @@ constexpr GitOpsMark kGitOpsMarks[] = {
     {"labels", "kustomize.toolkit.fluxcd.io/name", "Flux"},
     {"labels", "helm.toolkit.fluxcd.io/name", "Flux"},
 };
-// The field managers of GitOps tools. They identify an Argo CD that tracks objects by the label
-// app.kubernetes.io/instance, because Helm also sets this label.
+// Field managers of GitOps tools. They identify an Argo CD that tracks objects by the label
+// app.kubernetes.io/instance, which Helm also sets.
 constexpr GitOpsMark kGitOpsManagers[] = {
     {"", "argocd-controller", "Argo CD"},
     {"", "argocd-application-controller", "Argo CD"},
@@ -104,8 +104,7 @@ void TakeDeployment(JsonNode spec, JsonNode status, WorkloadTemplate& out) {
   out.stuck = progress == "ProgressDeadlineExceeded";
   const int64_t wanted = spec["replicas"].whole().value_or(1), updated = status.Whole("updatedReplicas");
   const int64_t old = status.Whole("replicas") - updated;
-  // Pods that fail after a completed rollout do not count as a rollout: Kubernetes still reports
-  // NewReplicaSetAvailable.
+  // Pods that fail after a completed rollout are not a rollout: Kubernetes still reports NewReplicaSetAvailable.
   const bool waits = progress != "NewReplicaSetAvailable" && status.Whole("availableReplicas") < updated;
   if (updated < wanted || old > 0 || waits) out.rolling = StrCat(updated, " of ", wanted, " pods are new");
 }
@@ -189,8 +188,8 @@ absl::StatusOr<WorkloadTemplate> ParseWorkloadTemplate(const WorkloadName& workl
   out.noted =
       static_cast<bool>(tree.root()["spec"]["template"]["metadata"]["annotations"][kOwnersAnnotation]);
   metadata["managedFields"].ForEachItem([&out](JsonNode entry) { TakeManager(entry, out); });
-  // A field that Tautline does not own is the owner's, even if Tautline owned it before. The annotation has
-  // the owner's amount only for fields that Tautline owns.
+  // A field that Tautline does not own is the owner's, even if Tautline owned it before. The annotation contains
+  // the owner's amounts only of fields that Tautline owns.
   for (size_t i = 0; i < out.containers.size(); ++i) {
     ContainerState& c = out.containers[i];
     for (const Resource r : kPodResources) {
@@ -215,7 +214,7 @@ std::string TemplateApply(const WorkloadName& workload, const WorkloadTemplate& 
   json.BeginObject();
   json.Field("name", workload.name);
   json.Field("namespace", workload.namespace_name);
-  // The server responds 409 if another program has changed the object meanwhile.
+  // If another program changed the object meanwhile, the server responds with 409.
   json.Field("resourceVersion", of.resource_version);
   json.EndObject();
   json.Key("spec");
