@@ -108,7 +108,7 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   if (is_of_cpu() && count_.has_unmeasured())
     recommended_ = std::max(*recommended_, std::min(assumed, most_));
   TakeSilence(cpu.window, sample);
-  // The number is compared with the ordered risk only if a forecast, and not a bound, decided the number.
+  // The number is compared with the risk target only if a forecast, and not a bound, decided the number.
   const bool by_risk = *recommended_ > least_ && *recommended_ < most_ && policy_->Forecast().has_value();
   if (sizer_ != nullptr && load_.has_value() && by_risk) sizer_->ObserveOrder(*recommended_, capacity_);
   if (!chosen.has_value()) return;

@@ -47,7 +47,7 @@ struct FleetModels {
 };
 
 // Ordered and delivered risk of the recommenders of one resource. A figure is absent if no job's recommender
-// accepts an ordered risk of its kind.
+// accepts a risk target of its kind.
 struct FleetRisk {
   std::optional<double> days_ordered;  // share of job-days over the limit (analogs)
   // Shares of work above the limits, ordered and delivered (work_function); for CPU, work that would be throttled.

@@ -2,7 +2,7 @@
 // job. The daemon and replays use this table.
 //
 // A forecasting recommender states the chance that a day's peak exceeds its limit. Another recommender keeps an
-// ordered share of work above its limits. The outcome is counted at the limit in force, which follows from the
+// target share of work above its limits. The outcome is counted at the limit in force, which follows from the
 // recommendation by floors, bounds, rounding, the floor after an OOM kill, and the gate.
 // docs/algorithms/vertical.md, "Promised and delivered".
 #pragma once
@@ -26,7 +26,7 @@
 
 namespace taut::brain {
 
-// Kind of a day's promise: none; the stated chance that the day's peak exceeds the limit; the ordered share
+// Kind of a day's promise: none; the stated chance that the day's peak exceeds the limit; the target share
 // of work above the limits, of all jobs together or of the job alone.
 enum class RiskPromise : uint8_t { kNone, kChance, kFleetShare, kJobShare };
 inline constexpr std::array<std::string_view, 4> kPromiseNames = {"none", "chance", "fleet_share",
@@ -142,7 +142,7 @@ struct StatedPromise {
   RiskPromise promise = RiskPromise::kNone;
   double share = 0;
 };
-// Returns the promise: `chance` (for a day) if the recommender states it, else the ordered share of work above
+// Returns the promise: `chance` (for a day) if the recommender states it, else the target share of work above
 // limits in `settings`, which include the job's own ordered risk.
 StatedPromise StatedPromiseOf(std::optional<double> chance, Policy policy, Resource r,
                               const WorkFunctionSettings& settings);

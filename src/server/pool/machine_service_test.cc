@@ -294,7 +294,7 @@ TEST(MachineService, ARestartGivesTheSameFigures) {
   made.Days(one, 2);
   same.Days(two, 2);
   EXPECT_EQ(Text(two), Text(one));
-  // With another ordered risk, the history stays.
+  // With another risk target, the history stays.
   options.risk = 0.2;
   MachineService three(options);
   ASSERT_TRUE(three.LoadState(one.SaveState()).ok());

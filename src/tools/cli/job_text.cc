@@ -216,7 +216,7 @@ std::string JobText(const Json& job, const Json& decisions) {
   out += ReplicasText(At(job, "replicas"));
   StrAppend(&out, "OOM kills in 7 days: ", FieldCount(job, "ooms"), "\n");
   for (const Resource r : kResources) {
-    // Show the ordered share as well: it applies to the whole fleet, and the chance of a single job may be higher
+    // Show the target share as well: it applies to the whole fleet, and the chance of a single job may be higher
     // or lower.
     const std::string risk = RiskSentence(r, At(job, Name(r)));
     if (risk.empty()) continue;

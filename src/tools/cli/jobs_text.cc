@@ -39,7 +39,7 @@ std::string RequestsText(const Json& sums) {
 }
 
 // Returns the risk of the would-be limit for a table cell: the highest forecast that a day's usage exceeds the
-// limit, else the share of past days. Excludes a resource with an ordered share of work, which permits work above
+// limit, else the share of past days. Excludes a resource with a target share of work, which permits work above
 // the limit.
 std::string RiskOf(const Json& job) {
   double most = -1;
