@@ -21,9 +21,9 @@ constexpr std::string_view kLowered = "limit_lowered", kRolledBack = "limit_roll
 constexpr std::string_view kEvents[] = {
     kLowered, kRolledBack, kOom,  kDisconnected, kConnected,   kNotReady,       kReady,
     kSetting, kStepBack,   kHeld, kHoldEnded,    kBudgetShare, kBudgetForecast, kTierAct};
-// Most events in one notification. A notification only has the number of the events above this bound.
+// Maximum number of events in one notification. If there are more, the notification only contains their number.
 constexpr size_t kMaxEvents = 200;
-constexpr double kAgentsEverySeconds = 1;  // interval between checks of connected agents
+constexpr double kAgentsEverySeconds = 1;  // interval at which connected agents are checked
 
 std::string_view ActionOf(Target target, DecisionKind kind) {
   if (target.is_replicas()) return kind == DecisionKind::kRelease ? "replicas_released" : "replicas_set";
@@ -45,7 +45,7 @@ void PutOptional(std::string_view key, std::optional<double> value, JsonWriter& 
   }
 }
 
-// Writes the members that the JSON objects of all events have.
+// Writes the members that the JSON objects of all events share.
 void Begin(std::string_view event, int64_t time_s, std::string_view text, JsonWriter& json) {
   json.BeginObject();
   json.Field("event", event);
@@ -61,7 +61,7 @@ std::string Ended(JsonWriter& json) {
 void LogDecision(const Decision& d, std::string_view job, std::string_view actuator, DaemonLog& log) {
   LogLevel level = LogLevel::kInfo;
   if (RowOf(d.kind).is_warning) level = LogLevel::kWarning;
-  // A dry run applies nothing: its decisions are logged at debug level.
+  // A dry run applies nothing, so its decisions are logged at debug level.
   const bool is_dry = actuator == kDryRunActuator;
   if (is_dry) level = LogLevel::kDebug;
   const std::string action = StrCat(is_dry ? "dry_run_" : "", ActionOf(d.target, d.kind));
@@ -113,7 +113,7 @@ absl::Status ActLog::Start() {
   return absl::OkStatus();
 }
 
-// Look holds the fleet's lock only during the call, so copy the name.
+// Copy the name, because Look() locks the fleet only during the call.
 std::string ActLog::NameOf(JobId id) const {
   std::string name;
   context_.control->Look(id, [&](const brain::LiveJob& job) { name = job.record.name; });
@@ -322,7 +322,7 @@ void ActLog::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
   std::vector<std::string> notices;
   for (const AgentView& a : agents) {
     const auto known = agents_.emplace(a.name, false).first;
-    // `was` is false for a new agent: after a restart known agents start as disconnected.
+    // After a restart, agents start as disconnected, so `was` is false for a new agent.
     const bool was = known->second;
     known->second = a.connected;
     if (was == a.connected) continue;
@@ -381,7 +381,7 @@ void ActLog::StoreSeen(const absl::Status& status, int64_t now_s) {
   if (!error.empty()) context_.log->Act(LogLevel::kWarning, kNotReady, {{"error", error}});
   if (error.empty()) context_.log->Act(LogLevel::kInfo, kReady, {});
   const std::string_view event = error.empty() ? kReady : kNotReady;
-  if ((!was_ready && !error.empty()) || !Wanted(event)) return;  // a different error is no new event
+  if ((!was_ready && !error.empty()) || !Wanted(event)) return;  // another error is not a new event
   JsonWriter json;
   Begin(event, now_s,
         error.empty() ? std::string("the store recovered") : StrCat("the store failed: ", error), json);

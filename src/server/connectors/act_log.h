@@ -1,4 +1,4 @@
-// Writes log lines and notifications about the daemon's acts and observations.
+// Writes log lines and notifications about the daemon's actions and observations.
 #pragma once
 
 #include <functional>
@@ -18,44 +18,44 @@
 
 namespace taut::server {
 
-// Returns the names of all events, as used in notify.events.
+// Returns the names of all events, which notify.events may contain.
 std::span<const std::string_view> NotifyEvents();
-// Starts the delivery of notifications. Returns null without a URL. InvalidArgument or NotFound if the URL, a
-// file or an event is invalid.
+// Starts the delivery of notifications. Returns null if there is no URL, and InvalidArgument or NotFound if the
+// URL, a file or an event is invalid.
 absl::StatusOr<std::unique_ptr<Webhook>> OpenNotify(const NotifyConfig& config);
 
 class ActLog final : public Component {
  public:
   struct Options {
     NotifyConfig config;
-    std::string cell;      // added to each notification
+    std::string cell;      // part of each notification
     std::string currency;  // for budgets without a currency of their own
-    // Returns all known agents; null if agents are not enabled. The loop calls this function and `budgets`.
+    // Returns all known agents; null if agents are not enabled. Called by the loop, like `budgets`.
     std::function<std::vector<AgentView>()> agents;
-    // Returns the new notices of budgets. Called once an hour; null without budgets.
+    // Returns the new notices about budgets; null without budgets. Called once an hour.
     std::function<std::vector<BudgetNotice>()> budgets;
   };
-  // `context` must outlive the object.
+  // `context` must outlive this object.
   ActLog(Options options, const DaemonContext& context) : options_(std::move(options)), context_(context) {}
 
   std::string_view name() const override { return "notify"; }
-  // Starts notifications. Returns the errors of OpenNotify.
+  // Starts notifications. Returns errors of OpenNotify().
   absl::Status Start() override;
   void Tick(const LoopTurn& turn) override;
   void Collect(MetricsText& out) const override;
 
  private:
-  // Logs the events. Sends notifications of the events that are not historical.
+  // Logs the events of a tick, and sends notifications about the events that are not historical.
   void OnTick(const TickEvents& events);
   // Reports agents that connected or disconnected since the last call.
   void AgentsSeen(std::span<const AgentView> agents, int64_t now_s);
-  // Reports the new notices of budgets.
+  // Reports new notices about budgets.
   void BudgetsSeen(std::span<const BudgetNotice> budgets, int64_t now_s);
-  // Reports that the store has failed or recovered since the last call.
+  // Reports that the store failed or recovered since the last call.
   void StoreSeen(const absl::Status& status, int64_t now_s);
-  // Returns the job's name; "" if the job is unknown.
+  // Returns the name of a job; "" if the job is unknown.
   std::string NameOf(JobId id) const;
-  // Returns true if notify.events has the event.
+  // Returns true if notify.events contains the event.
   bool Wanted(std::string_view event) const;
   void Deliver(std::vector<std::string> events);
   void AddDecisions(const TickEvents& events, std::vector<std::string>& notices) const;
@@ -69,10 +69,10 @@ class ActLog final : public Component {
   const DaemonContext& context_;
   std::string actuator_;
   std::unique_ptr<Webhook> webhook_;
-  std::map<std::string, bool> agents_;  // by name: true if the agent was connected at the last check
+  std::map<std::string, bool> agents_;  // true for agents that were connected at the last check, by name
   double agents_seen_s_ = 0;
-  // Holds that were already logged above debug level. Without this list, a job that rests between its runs
-  // would log a hold each time. kNone stands for the end of a hold.
+  // Holds that were already logged above debug level. Without this set, a job that pauses between its runs would
+  // log each hold again. kNone stands for the end of a hold.
   std::set<std::pair<JobId, brain::HoldCause>> logged_holds_;
   std::string store_error_;
 };

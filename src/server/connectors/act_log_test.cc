@@ -1,4 +1,4 @@
-// The log lines and notifications about the daemon's acts and observations, each event once.
+// Tests of log lines and notifications about the daemon's actions and observations, each of which appears once.
 #include "server/connectors/act_log.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ AgentView AgentOf(std::string name, bool connected) {
 
 class ActLogTest : public ComponentTest {
  protected:
-  // Makes the log send notifications to a server of the test.
+  // Sends the log's notifications to a server of the test.
   void ServeNotifications() {
     auto server = HttpServer::Start({}, [this](const HttpRequest& request) {
       const std::lock_guard lock(mutex_);
@@ -102,7 +102,7 @@ TEST_F(ActLogTest, AgentsAreLookedAtEachSecondAndSaidWhenTheyComeAndGo) {
   EXPECT_EQ(Logged("agent_connected agent=b"), 1);
   log.Tick(Turn(3.2));
   EXPECT_EQ(log_.lines().size(), 3U);
-  // The default events do not include agent_connected.
+  // By default, agent_connected causes no notification.
   ASSERT_TRUE(Eventually([&] { return Bodies().size() == 1; }));
   EXPECT_THAT(Bodies()[0], HasSubstr("agent a on host-7 disconnected"));
 }

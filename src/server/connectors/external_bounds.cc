@@ -9,14 +9,14 @@
 namespace taut::server {
 namespace {
 
-// Steps up to these amounts are never rejected: an idle job may receive them at once.
+// Amounts up to which any answer is allowed, because an idle job may need them at once.
 constexpr PerResource<double> kSmall = {1, kGiB};
 constexpr double kFewTasks = 100;
-// Factor that tolerates a limit that was computed from the same usage and rounded down.
+// Tolerance for a limit that was computed from the same usage and rounded down.
 constexpr double kRounding = 0.99;
 
-// Returns the limit below which the busiest task of the window could not have run: the task's mean CPU, or
-// its peak memory. 0: not measured.
+// Returns the lowest limit at which the busiest task of the window could have run: its mean CPU or its peak
+// memory. 0: not measured.
 double NeededBy(Resource r, const ExternalJob& job) {
   float most = 0;
   for (const TaskWindow& task : job.tasks)
@@ -48,12 +48,12 @@ ExternalFault CheckExternalLimit(Resource r, double value, const ExternalJob& jo
   };
   const double needed = NeededBy(r, job) * kRounding, peak = PeakOf(r, job);
   const double small = kSmall[static_cast<size_t>(r)];
-  // The job's tasks ran under the limit in force, so no limit from this amount on can be too low.
+  // The job's tasks ran under the limit in force, so a limit of at least this amount is not too low.
   if (value < needed && !(its.limit_in_force.has_value() && value >= *its.limit_in_force))
     return fault(ExternalRefusal::kBelowUsage, "below the usage of a task,", needed);
   if (const double machine = bounds.machine[static_cast<size_t>(r)]; machine > 0 && value > machine)
     return fault(ExternalRefusal::kAboveMachine, "above the largest machine,", machine);
-  // The owner's limit bounds a sequence of steps, unless the job's measured peak justifies more.
+  // The owner's limit bounds the sum of all steps, unless the job's measured peak justifies more.
   const double by_owner = std::max({its.owner_limit.value_or(0) * bounds.max_step, 2 * peak, small});
   if (its.owner_limit.has_value() && value > by_owner)
     return fault(ExternalRefusal::kAboveOwner, "above what the owner's limit and the usage allow,", by_owner);

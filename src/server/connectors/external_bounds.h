@@ -1,5 +1,5 @@
-// Bounds of an external recommender's answers for a job. They depend on the job's recent usage, its owner's
-// limit, the size of the largest machine, and the largest step. Arithmetic only.
+// Bounds for the answers of an external recommender, which depend on the job's recent usage, the owner's limit,
+// the size of the largest machine, and the largest step. Arithmetic only.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@
 namespace taut::server {
 
 struct ExternalBounds {
-  // Largest step. A limit may be at most this many times the highest of usage, limit in force, owner's limit
-  // and Tautline's own recommendation. A number of tasks may be at most this many times the highest of the
-  // numbers running, in force and recommended.
+  // Largest step as a factor. A limit may be at most this many times the maximum of usage, limit in force, owner's
+  // limit and Tautline's recommendation. A number of tasks may be at most this many times the maximum of the
+  // running, the ordered and the recommended number.
   double max_step = 10;
-  // Size of the largest machine, by Resource; 0: unknown.
+  // Size of the largest machine by resource; 0: unknown.
   PerResource<double> machine{};
 };
 
 struct ExternalFault {
   ExternalRefusal kind = ExternalRefusal::kImpossible;
   std::string
-      text;  // the answer and the allowed amount, as in "memory limit 3.3e+12 is above ..."; "": no fault
+      text;  // the answer and the allowed amount, such as "memory limit 3.3e+12 is above ..."; "": no fault
 };
-// Checks the limit of each task. REQUIRES: value is finite and above 0. Returns a fault with text "" if the
-// limit is allowed. O(tasks).
+// Checks the limit of each task. Returns a fault with text "" if the limit is allowed. O(tasks). REQUIRES: `value`
+// is finite and above 0.
 ExternalFault CheckExternalLimit(Resource r, double value, const ExternalJob& job,
                                  // Checks a number of tasks. Returns a fault with text "" if the number is
                                  // allowed, or if the job has no replica policy.

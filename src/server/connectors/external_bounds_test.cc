@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns a job whose tasks use half a core and 2 GiB; the owner's limits are 1 core and 3 GiB.
+// Returns a job whose tasks use half a core and 2 GiB, with owner's limits of 1 core and 3 GiB.
 ExternalJob Web() {
   ExternalJob job;
   job.name = "web";

@@ -1,4 +1,4 @@
-// The daemon's component for an external recommender, a service of the owner.
+// The daemon's component for an external recommender, a service that the cluster's owner runs.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@ namespace taut::server {
 
 class ExternalComponent final : public Component {
  public:
-  // Connects to the service. REQUIRES: an address is configured. `machine` (see ExternalBounds) is called
-  // from any thread. `context` must outlive the component. Returns the errors of ConnectExternalRecommender.
+  // Connects to the service. Any thread may call `machine` (ExternalBounds::machine). `context` must outlive the
+  // component. Returns errors of ConnectExternalRecommender(). REQUIRES: `config` has an address.
   static absl::StatusOr<std::unique_ptr<ExternalComponent>> Open(const ExternalRecommenderConfig& config,
                                                                  const std::string& cell,
                                                                  std::function<PerResource<double>()> machine,
@@ -22,8 +22,7 @@ class ExternalComponent final : public Component {
 
   std::string_view name() const override { return "external_recommender"; }
   ExternalRecommender* recommender() { return recommender_.get(); }
-  // Logs a line when the service starts or stops answering, and for the first rejected answer of each kind
-  // and job.
+  // Logs when the service starts and stops responding, and the first rejected answer of each kind and job.
   void Tick(const LoopTurn& turn) override;
   void Collect(MetricsText& out) const override;
   void Warn(std::vector<std::string>& warnings) const override;

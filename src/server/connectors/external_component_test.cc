@@ -1,4 +1,4 @@
-// The external recommender as a component: a service that cannot be reached, and one that answers.
+// Tests of the external recommender as a component: an unreachable service, and a service that responds.
 #include "server/connectors/external_component.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// An owner's recommender service and the batches sent to it, for tests.
+// A recommender service for tests, which stores the requests that it receives.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -21,12 +21,12 @@ class RecommenderService final : public recommender_v1::Recommender::Service {
  public:
   using Answer = std::function<grpc::Status(const recommender_v1::RecommendRequest&,
                                             recommender_v1::RecommendResponse*)>;
-  // Sets the function that answers requests. Call before the first request.
+  // Sets the function that responds to requests. Call before the first request.
   void SetAnswer(Answer answer) {
     answer_ = std::move(answer);
     HandOver(this);
   }
-  // Starts a server on a free port of the loopback interface. Sets `port`.
+  // Starts a server on a free port of the loopback interface, and sets `port`.
   std::unique_ptr<grpc::Server> Serve(int* port) {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), port);

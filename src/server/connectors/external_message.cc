@@ -41,7 +41,7 @@ void PutReplicas(const ExternalReplicas& from, recommender_v1::Replicas& to) {
   to.set_load_of_series(!from.is_of_cpu);
 }
 
-// Returns the fault of a recommendation, with text "" if all its amounts are possible and within the bounds.
+// Returns the fault of a recommendation; its text is "" if all amounts are valid and within the bounds.
 ExternalFault Fault(const recommender_v1::Recommendation& r, const ExternalJob& job,
                     const ExternalBounds& bounds) {
   const auto amount = [](std::string_view what, double value, double most) {

@@ -1,4 +1,4 @@
-// Conversion and check of the messages to and from an external recommender.
+// Converts and checks the messages to and from an external recommender.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace taut::server {
 
 inline constexpr size_t kMaxExternalReasonBytes = 500;
 
-// Returns the request for `jobs` in this window.
+// Returns the request for `jobs` in a window.
 taut::recommender::v1::RecommendRequest ExternalRequest(std::string_view cell, WindowId window,
                                                         std::span<const ExternalJob> jobs);
 
 struct ExternalResult {
   std::vector<ExternalAnswer> answers;
   uint64_t invalid = 0;
-  std::vector<RefusedAnswer> refused;  // all invalid answers
-  std::string why;  // the last invalid answer and the allowed amount; "" if no answer is invalid
+  std::vector<RefusedAnswer> refused;  // invalid answers
+  std::string why;  // last invalid answer and the allowed amount; "" if all answers are valid
 };
-// Parses the response to a request for `jobs`. An answer is invalid if its job was not requested or has an
-// earlier answer, or if an amount is impossible or outside `bounds`. No amount of an invalid answer is used.
-// Reasons are cut and made printable. `until`: end of the answers' validity.
+// Parses the response to a request for `jobs`. An answer is invalid if its job was not requested or has an earlier
+// answer, or if an amount is impossible or outside `bounds`. Invalid answers are not used at all. Reasons are
+// shortened and made printable. Answers are valid until `until`.
 ExternalResult TakeExternalResponse(const taut::recommender::v1::RecommendResponse& response,
                                     std::span<const ExternalJob> jobs, WindowId until,
                                     const ExternalBounds& bounds = {});

@@ -34,7 +34,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
       : options_(std::move(options)) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    // With this delay a restarted service is found again before the next window.
+    // With this delay, the client reconnects to a restarted service before the next window.
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
     arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
     stub_ = recommender_v1::Recommender::NewStub(
@@ -56,7 +56,8 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     {
       const std::lock_guard lock(mutex_);
       if (next_.has_value()) ++health_.skipped_batches;
-      next_ = std::move(batch);  // a waiting batch is replaced: answers for older windows would be too late
+      // replaces a waiting batch, because answers for older windows would be too late
+      next_ = std::move(batch);
     }
     wake_.notify_all();
   }
@@ -82,7 +83,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
       const ExternalBatch batch = *std::exchange(next_, std::nullopt);
       lock.unlock();
       const auto begin = SteadyClock::now();
-      // A newer window makes the remaining jobs of this window useless.
+      // When a newer window arrives, skip the remaining jobs of this window.
       for (size_t first = 0; first < batch.jobs.size() && !HasNewer(); first += options_.max_jobs) {
         const size_t count = std::min(options_.max_jobs, batch.jobs.size() - first);
         if (!Call(batch.window, std::span(batch.jobs).subspan(first, count))) break;
@@ -93,8 +94,8 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     }
   }
 
-  // Stores a rejected answer. A job that is rejected in each window is reported once. At most kMostTold
-  // reports are remembered. REQUIRES: mutex_.
+  // Stores a rejected answer. A job that is rejected in every window is reported once. At most kMostTold jobs are
+  // stored. REQUIRES: mutex_ is locked.
   void NoteRefused(RefusedAnswer refused) {
     constexpr size_t kMostTold = 10'000;
     ++health_.invalid_by_kind[static_cast<size_t>(refused.kind)];
@@ -107,7 +108,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     return stopping_ || next_.has_value();
   }
 
-  // Returns false if the service does not answer, because further calls would only wait.
+  // Returns false if the service does not respond, so that further calls would only wait.
   bool Call(WindowId window, std::span<const ExternalJob> jobs) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(options_.deadline_ms));
@@ -118,7 +119,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
       ++health_.requests;
     }
     recommender_v1::RecommendResponse response;
-    // The call is made without the lock, because the destructor must be able to cancel it.
+    // Call the service without the lock, so that the destructor can cancel the call.
     const grpc::Status status =
         stub_->Recommend(&context, ExternalRequest(options_.cell, window, jobs), &response);
     ExternalResult result;
@@ -140,7 +141,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
                : Printable(CutUtf8(status.error_message(), kMaxExternalReasonBytes));
       if (health_.error.empty())
         health_.error = StrCat("gRPC status ", static_cast<int>(status.error_code()));
-      // An error status of the service may be caused by these jobs alone: continue with the next jobs.
+      // The service may return an error status because of these jobs, so continue with the next jobs.
       return !late && status.error_code() != grpc::StatusCode::UNAVAILABLE;
     }
     health_.error.clear();
@@ -163,7 +164,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
   std::vector<RefusedAnswer> refused_;                      // not yet returned to the caller
   std::set<std::pair<ExternalRefusal, std::string>> told_;  // reported so far, by kind and job
   ExternalHealth health_;
-  grpc::ClientContext* call_ = nullptr;  // call in progress; null: none
+  grpc::ClientContext* call_ = nullptr;  // current call; null: none
   std::thread thread_;
 };
 

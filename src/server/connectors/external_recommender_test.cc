@@ -1,4 +1,4 @@
-// The client of an external recommender with services that answer, fail, are slow, or do not exist.
+// Tests of the client of an external recommender, with services that respond, fail, are slow, or do not exist.
 #include "server/connectors/external_recommender.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ class ExternalRecommenderTest : public testing::Test {
     ASSERT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
   }
-  // Waits until `done` is true for the client's health, at most a minute.
+  // Waits until `done` returns true for the client's health, for at most a minute.
   ExternalHealth Wait(const std::function<bool(const ExternalHealth&)>& done) {
     ExternalHealth health;
     (void)Eventually([&] {
@@ -56,7 +56,7 @@ class ExternalRecommenderTest : public testing::Test {
     return health;
   }
 
-  // Delays the response until the test permits it or ends.
+  // Delays the response until the test permits it.
   grpc::Status Hold() const {
     (void)Eventually([this] { return go_.load(); });
     return grpc::Status::OK;

@@ -40,9 +40,8 @@ absl::Status CheckPart(std::string_view key, std::string_view value) {
                                            "': expected a name without '/'; or give the full name as job"));
 }
 
-// A stream of StreamIsActive. Every Start... and Finish is called under the lock, and none after Finish.
-// Other threads write or finish only after the initial metadata was sent: before that, gRPC has not bound the
-// reactor.
+// A stream of StreamIsActive. Start...() and Finish() of the reactor are called under the lock, and none of them
+// after Finish(). Other threads wait for the initial metadata, because gRPC binds the reactor only then.
 class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
  public:
   ActiveStream(std::string job, std::function<void(ActiveStream*)> on_done)
@@ -52,10 +51,10 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   }
 
   const std::string& job() const { return job_; }
-  // Writes the state if it differs from the last state that was written.
+  // Writes the state unless it equals the last written state.
   void Show(bool is_active) {
     const std::lock_guard lock(mutex_);
-    // If a write is in progress, the next check of the watch writes the newest state.
+    // After a current write, the next check by the watch writes the newest state.
     if (!open_ || end_ || writing_ || shown_ == is_active) return;
     shown_ = is_active;
     writing_ = true;
@@ -96,7 +95,7 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   }
   void OnDone() override {
     TakeOver(this);
-    // Move the function out first: on_done deletes this object, and with it the member on_done_.
+    // Move the function out first, because on_done deletes this object and its member on_done_.
     const auto on_done = std::move(on_done_);
     on_done(this);
   }
@@ -107,7 +106,7 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   std::optional<bool> shown_;
   bool open_ = false;
   bool writing_ = false;
-  std::optional<grpc::Status> end_;  // status of the end; sent as soon as the stream is open
+  std::optional<grpc::Status> end_;  // final status, sent as soon as the stream is open
   keda::IsActiveResponse message_;
 };
 
@@ -128,7 +127,7 @@ class NoStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
 
 class ScalerService final : public keda::ExternalScaler::CallbackService {
  public:
-  // `know` is GrpcServer::Know.
+  // `know` is GrpcServer::Know().
   ScalerService(const ScalerServerOptions& options, ReplicasOf replicas_of,
                 std::function<void(const std::string&)> know)
       : know_(std::move(know)),
@@ -143,7 +142,7 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
     return Reply(context, replicas.status());
   }
 
-  // Responds also for a job without a number: it may get one later, and KEDA requests the spec first.
+  // Responds even if the job has no number: KEDA requests the spec first, and the job may get a number later.
   grpc::ServerUnaryReactor* GetMetricSpec(grpc::CallbackServerContext* context,
                                           const keda::ScaledObjectRef* ref,
                                           keda::GetMetricSpecResponse* response) override {
@@ -233,7 +232,7 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
                                          : absl::IsFailedPrecondition(status) ? &no_number_
                                                                               : &failed_;
     count->fetch_add(1, std::memory_order_relaxed);
-    // Without certificates anyone may call: a failed request does not prove that the caller is KEDA, so its
+    // Without certificates anyone may call, so a failed request does not prove that the caller is KEDA. Its
     // connection gets no preference.
     if (count != &failed_) know_(context->peer());
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
@@ -246,14 +245,15 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
       const std::lock_guard lock(mutex_);
       streams_.erase(stream);
       delete stream;
-      changed_.notify_all();  // under the lock: the service may be destroyed as soon as the lock is released
+      // under the lock, because the service may be destroyed once the lock is released
+      changed_.notify_all();
     }
   }
 
   void Watch() {
     std::unique_lock lock(mutex_);
     while (!stopping_) {
-      // A stream whose job has no number sends nothing: KEDA then keeps the last state.
+      // A stream whose job has no number sends nothing, so that KEDA keeps the last state.
       for (ActiveStream* stream : streams_) {
         const absl::StatusOr<int64_t> replicas = replicas_of_(stream->job());
         if (replicas.ok()) stream->Show(*replicas > 0);
@@ -271,9 +271,9 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
   const std::chrono::milliseconds period_;
   const ReplicasOf replicas_of_;
   std::atomic<uint64_t> answered_{0}, unknown_job_{0}, no_number_{0}, failed_{0};
-  mutable std::mutex mutex_;  // locked before a stream's mutex
+  mutable std::mutex mutex_;  // locked before the mutex of a stream
   std::condition_variable changed_;
-  std::set<ActiveStream*> streams_;  // each stream stays until its OnDone
+  std::set<ActiveStream*> streams_;  // a stream stays until its OnDone()
   bool stopping_ = false;
   std::thread watch_;
 };

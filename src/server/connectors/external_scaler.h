@@ -1,10 +1,10 @@
-// A gRPC server that serves the number of replicas of a job to KEDA (KEDA's external scaler,
+// A gRPC server that serves a job's number of replicas to KEDA (KEDA's external scaler,
 // proto/external_scaler.proto).
 //
-// The only metric is tautline_replicas with target 1: KEDA's HPA then sets as many replicas as the metric's
-// value. An order of 0 replicas is sent as the value 0 and as inactive, so that KEDA scales to zero. An
-// unknown number is an error and never 0: KEDA then keeps the number of replicas or uses the `fallback` of
-// the ScaledObject.
+// The only metric is tautline_replicas with target 1, so that KEDA's HPA sets as many replicas as the metric's
+// value. An order of 0 replicas is sent as the value 0 and as inactive, so that KEDA scales to zero. An unknown
+// number is an error and never 0. KEDA then keeps the number of replicas, or uses the `fallback` of the
+// ScaledObject.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,29 @@
 
 namespace taut::server {
 
-// The object that KEDA scales, as KEDA's request names it.
+// The object that KEDA scales, as named in KEDA's request.
 struct ScaledObject {
   std::string name, name_space;
-  std::map<std::string, std::string> metadata;  // metadata of the trigger
+  std::map<std::string, std::string> metadata;  // of the trigger
 };
 
-// Returns the job's name: the value of the metadata key `job`, or else {cluster/}namespace/kind/name of the
-// metadata. The kind is in lower case (default: deployment); namespace and name default to the object's.
-// InvalidArgument names a key that is empty or contains a slash.
+// Returns the name of the job: the metadata key `job`, else {cluster/}namespace/kind/name from the metadata. The
+// kind is in lower case and defaults to deployment. Namespace and name default to the object's. InvalidArgument
+// names a key that is empty or contains a slash.
 absl::StatusOr<std::string> JobOfScaledObject(const ScaledObject& object);
 
-// Returns the number of tasks ordered for a job, at least 0. NotFound: there is no such job.
-// FailedPrecondition: no number may be applied now. Both errors say how to correct this. Called concurrently
-// on gRPC's threads; must not block for long.
+// Returns the ordered number of tasks of a job, at least 0. Returns NotFound if there is no such job, and
+// FailedPrecondition if no number may be applied now, both with a remedy. Called concurrently by gRPC's threads;
+// must not block for long.
 using ReplicasOf = std::function<absl::StatusOr<int64_t>(const std::string& job)>;
 
 struct ScalerServerOptions {
   std::vector<std::string> listen;         // such as "127.0.0.1:7072"; port 0: any free port
-  std::string certificate_file, key_file;  // PEM; both set: TLS
+  std::string certificate_file, key_file;  // PEM; TLS if both are set
   std::string client_ca_file;              // with TLS: clients need a certificate of this CA
-  int max_connections = 64;                // at most also half of the process's file descriptors
-  int max_streams = 1000;  // most open streams of StreamIsActive; a further stream gets RESOURCE_EXHAUSTED
-  int stream_period_ms = 1000;  // interval at which the number of each stream's job is checked
+  int max_connections = 64;                // also at most half of the process's file descriptors
+  int max_streams = 1000;  // maximum number of open streams of StreamIsActive; more get RESOURCE_EXHAUSTED
+  int stream_period_ms = 1000;  // interval at which the numbers for open streams are checked
 };
 
 struct ScalerServerCounts {
@@ -49,22 +49,22 @@ struct ScalerServerCounts {
   uint64_t unknown_job = 0;  // NOT_FOUND
   uint64_t no_number = 0;    // FAILED_PRECONDITION
   uint64_t failed = 0;       // other errors
-  uint64_t streams = 0;      // streams that are open now
-  // Closed above max_connections, including those closed to make room for others.
+  uint64_t streams = 0;      // currently open streams
+  // Connections closed above max_connections, including those closed to make room for others.
   uint64_t rejected_connections = 0;
 };
 
 class ScalerServer {
  public:
-  // Starts a server. Fails if the address is in use, a file cannot be read, or an address other than loopback
-  // has no client CA.
+  // Starts a server. Returns an error if the address is in use, a file cannot be read, or an address other than
+  // loopback has no client CA.
   static absl::StatusOr<std::unique_ptr<ScalerServer>> Start(const ScalerServerOptions& options,
                                                              ReplicasOf replicas_of);
   virtual ~ScalerServer() = default;  // calls Stop()
   // Returns the port of the first address.
   virtual int port() const = 0;
   virtual ScalerServerCounts counts() const = 0;
-  // Ends all streams. `replicas_of` is not called after Stop has returned.
+  // Ends all streams. `replicas_of` is not called after Stop() has returned.
   virtual void Stop() = 0;
 };
 

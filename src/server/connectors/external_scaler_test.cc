@@ -1,4 +1,4 @@
-// The scaler's server as KEDA's client sees it.
+// Tests of the scaler's server with a client like KEDA.
 #include "server/connectors/external_scaler.h"
 
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ TEST(JobOfScaledObject, NamesWhatIsWrong) {
   EXPECT_THAT(error({{"namespace", ""}}), HasSubstr("namespace is ''"));
 }
 
-// Shared with the server's threads, since it must outlive the server of a test.
+// Shared with the server's threads, because it must outlive the server of a test.
 struct Ordered {
   std::atomic<int64_t> web{3};
 };
@@ -106,7 +106,7 @@ TEST_F(ExternalScalerTest, SilentConnectionsKeepNoCallOut) {
   Start(options);
   const SilentClients silent = ConnectPrefaces("127.0.0.1", server_->port(), 25);
   std::vector<std::unique_ptr<keda::ExternalScaler::Stub>> honest;
-  for (int i = 0; i < 7; ++i) {  // three quarters of the room are for one address
+  for (int i = 0; i < 7; ++i) {  // one address may use three quarters of the connections
     Connect(grpc::InsecureChannelCredentials());
     keda::GetMetricsResponse response;
     const grpc::Status status = Metrics("web", &response);

@@ -10,12 +10,12 @@ namespace taut::server {
 
 class ScalerComponent final : public Component {
  public:
-  // `config` must have an address. `context` must outlive the component.
+  // `context` must outlive the component. REQUIRES: `config` has an address.
   ScalerComponent(ExternalScalerConfig config, const DaemonContext& context)
       : config_(std::move(config)), context_(context) {}
 
   std::string_view name() const override { return "external_scaler"; }
-  // Opens the port. Returns the errors of ScalerServer::Start, with the name of the settings' section.
+  // Opens the port. Returns errors of ScalerServer::Start() with the name of the settings' section.
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
   void Stop() override;

@@ -1,4 +1,4 @@
-// The scaler as a component: its port, its responses to KEDA, and a stop.
+// Tests of the scaler as a component: its port, its responses to KEDA, and a stop.
 #include "server/connectors/scaler_component.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 class ScalerComponentTest : public ComponentTest {
  protected:
   ScalerComponentTest() { scaler_.listen = {"127.0.0.1:0"}; }
-  // Requests the number of a job that does not exist.
+  // Requests the number of an unknown job.
   grpc::Status Ask() const {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -51,7 +51,7 @@ TEST_F(ScalerComponentTest, AnErrorNamesTheSection) {
   ScalerComponent run(scaler_, context_);
   EXPECT_THAT(Message(run.Start()), HasSubstr("external_scaler: "));
   EXPECT_EQ(Logged("listening"), 0);
-  run.Stop();  // without a start
+  run.Stop();  // without Start()
 }
 
 }  // namespace

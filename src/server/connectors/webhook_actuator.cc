@@ -42,7 +42,7 @@ void WebhookActuator::Run() {
     if (!next_s.has_value()) {
       wake_.wait(lock, [this] { return stopping_ || queue_.NextTime().has_value(); });
     } else if (const double pause_s = *next_s - options_.steady_s(); pause_s > 0) {
-      // Apply wakes the thread for a new order, which may be due before the others.
+      // Apply() wakes the thread for a new order, which may be due before the others.
       wake_.wait_for(lock, std::chrono::duration<double>(pause_s));
     }
     if (stopping_) return;
@@ -52,7 +52,7 @@ void WebhookActuator::Run() {
 absl::StatusOr<HttpResponse> WebhookActuator::Send(const WebhookQueue::Attempt& attempt) {
   const absl::StatusOr<std::string> secret = options_.secret();
   if (!secret.ok()) return secret.status();
-  // Make the key under the lock, because LoadState may replace the instance.
+  // Create the key under the lock, because LoadState() may replace the instance.
   std::string key;
   {
     const std::lock_guard lock(mutex_);
@@ -70,7 +70,7 @@ bool WebhookActuator::Step() {
     attempt = queue_.Next(options_.steady_s());
   }
   if (!attempt.has_value()) return false;
-  // The request is sent without the lock, because Apply must not wait for the endpoint.
+  // Send the request without the lock, because Apply() must not wait for the endpoint.
   const WebhookResult result = ResultOf(Send(*attempt));
   const std::lock_guard lock(mutex_);
   queue_.Done(*attempt, result, options_.steady_s());
@@ -119,7 +119,7 @@ void WebhookActuator::LoadState(std::string_view state) {
   }
   const std::lock_guard lock(mutex_);
   instance_ = instance;
-  // Damaged: no order is restored, but the store still has the decisions.
+  // From damaged data no order is restored, but the store still has the decisions.
   (void)queue_.Load(in, options_.steady_s());
 }
 

@@ -1,7 +1,7 @@
-// Sends orders to the owner's HTTP endpoint, one after another, from its own thread. Retries failures that
-// may be temporary, also after a restart. A retry has the same idempotency key.
+// Sends orders to the owner's HTTP endpoint, one after the other, from a thread of its own. Retries after failures
+// that may be temporary, also after a restart. All attempts have the same idempotency key.
 //
-// Threads: as Actuator. Start may be called once. counts and last_error may be called from any thread.
+// Threads: as in Actuator. Start() may be called once; any thread may call counts() and last_error().
 #pragma once
 
 #include <condition_variable>
@@ -22,9 +22,9 @@
 namespace taut::server {
 
 struct WebhookActuatorCounts {
-  // Number of requests by result. no_response includes the responses 429 and 503.
+  // Number of requests by result. no_response includes the statuses 429 and 503.
   uint64_t applied = 0, refused = 0, retry = 0, no_response = 0;
-  uint64_t given_up = 0;  // orders not delivered in time, or that found no room in the queue
+  uint64_t given_up = 0;  // orders that were not delivered in time, or did not fit into the queue
   uint64_t waiting = 0;
   double oldest_s = 0;  // seconds since the oldest waiting order arrived
 };
@@ -32,17 +32,17 @@ struct WebhookActuatorCounts {
 class WebhookActuator final : public Actuator {
  public:
   struct Options {
-    std::string jobs;  // pattern (common/base/pattern.h) of the names of the webhook's jobs; "": all jobs
+    std::string jobs;  // pattern (common/base/pattern.h) of the names of jobs; "": all jobs
     bool sets_limits = true, sets_replicas = true;  // targets that the webhook sets for these jobs
     WebhookQueueOptions queue;
-    // Prefix of the idempotency keys, unless the saved state has one. It must be unique and have no blanks.
+    // Prefix of the idempotency keys, unless the saved state contains one. Must be unique and without blanks.
     std::string instance;
     // Returns the secret. Called before each request, so that a changed secret needs no restart.
     std::function<absl::StatusOr<std::string>()> secret;
-    std::function<int64_t()> unix_s;   // time that requests contain
+    std::function<int64_t()> unix_s;   // time in requests
     std::function<double()> steady_s;  // clock for delays
   };
-  // No order is sent before Start.
+  // Sends no order before Start().
   WebhookActuator(Options options, std::unique_ptr<HttpPoster> poster)
       : options_(std::move(options)),
         poster_(std::move(poster)),
@@ -50,14 +50,14 @@ class WebhookActuator final : public Actuator {
         instance_(options_.instance) {}
   ~WebhookActuator() override { Stop(); }
 
-  // Starts the thread that sends orders. Call after LoadState. `is_open` returns true for decisions without
-  // an outcome. Restored orders of other decisions are dropped.
+  // Starts the thread that sends orders. Call after LoadState(). `is_open` returns true for decisions without an
+  // outcome. Restored orders of other decisions are dropped.
   void Start(const std::function<bool(uint64_t decision)>& is_open);
-  // Stops sending. Waits for the request in progress, at most until its deadline. Later orders are still
-  // accepted and saved.
+  // Stops sending. Waits for the current request, at most until its deadline. Later orders are still accepted and
+  // saved.
   void Stop();
-  // Makes one attempt if an order is due. Returns false if no order is due. Start calls Step in a loop; tests
-  // call it without Start.
+  // Makes one attempt if an order is due. Returns false if no order is due. Start() calls this function in a loop;
+  // tests call it directly.
   bool Step();
 
   std::string_view name() const override { return "webhook"; }
@@ -68,7 +68,7 @@ class WebhookActuator final : public Actuator {
   void LoadState(std::string_view state) override;
 
   WebhookActuatorCounts counts() const;
-  // Returns the reason why the last attempt failed; "" if it succeeded.
+  // Returns the error of the last attempt; "" if it succeeded.
   std::string last_error() const;
 
  private:
@@ -76,7 +76,7 @@ class WebhookActuator final : public Actuator {
   absl::StatusOr<HttpResponse> Send(const WebhookQueue::Attempt& attempt);
 
   const Options options_;
-  const std::unique_ptr<HttpPoster> poster_;  // used only by the thread that calls Step
+  const std::unique_ptr<HttpPoster> poster_;  // used only by Step()
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   WebhookQueue queue_;

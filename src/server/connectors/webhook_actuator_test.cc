@@ -1,5 +1,5 @@
-// Orders to the owner's endpoint with a script of responses and a clock that the test sets. Only the last
-// test uses threads.
+// Tests of orders to the owner's endpoint, with scripted responses and a clock of the test. Only the last test
+// uses threads.
 #include "server/connectors/webhook_actuator.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ class WebhookActuatorTest : public testing::Test {
     if (hook_ == nullptr) Restart("i1", "");
     return *hook_;
   }
-  // Replaces the actuator by a new one that has this state.
+  // Replaces the actuator by a new one with this state.
   void Restart(const std::string& instance, std::string_view state) {
     auto poster = std::make_unique<ScriptedPoster>();
     poster_ = poster.get();
@@ -46,13 +46,13 @@ class WebhookActuatorTest : public testing::Test {
     const TargetOrder order{decision, job, r, limit, std::move(tasks)};
     Hook().Apply({&order, 1}, 1'700'000'000 + static_cast<int64_t>(now_s_));
   }
-  // Makes all attempts that are due.
+  // Makes all due attempts, and returns their number.
   int Steps() {
     int steps = 0;
     while (steps < 100'000 && Hook().Step()) ++steps;
     return steps;
   }
-  // Advances the clock second by second.
+  // Advances the clock second by second, and returns the number of attempts.
   int StepsFor(double seconds) {
     int steps = 0;
     for (const double end_s = now_s_ + seconds; now_s_ < end_s; ++now_s_) steps += Steps();
@@ -98,7 +98,7 @@ TEST_F(WebhookActuatorTest, SendsInOrderAndReportsWhatIsApplied) {
   EXPECT_EQ(Hook().counts().waiting, 0U);
 }
 
-// After a kill the stored state is older than the order that the endpoint accepted last.
+// After a kill, the stored state may be older than the order that the endpoint accepted last.
 TEST_F(WebhookActuatorTest, AnOrderThatWasTakenIsNotSentAgainAndNothingOlderEither) {
   Order(1, "web", 2);
   const std::string state = Hook().SaveState();
@@ -276,10 +276,10 @@ TEST_F(WebhookActuatorTest, WaitingOrdersSurviveARestartUnderTheSameKey) {
   Order(6, "shop/a", 1e9, Resource::kMemory, std::vector<std::string>{"t"});
   Steps();
   const std::string state = Hook().SaveState();
-  now_s_ = 7;  // as after another boot
+  now_s_ = 7;  // the steady clock is lower after another boot
   Restart("i2", state);
   EXPECT_EQ(Hook().SaveState(), state) << "in the same sequence";
-  Order(5, "web", 2);  // the store's decision has no outcome
+  Order(5, "web", 2);  // the decision has no outcome in the store
   EXPECT_EQ(Steps(), 2);
   EXPECT_THAT(Keys(), ElementsAre("i1-6-t1", "i1-5"));
   EXPECT_THAT(Outcomes(), ElementsAre("6 applied", "5 applied"));
@@ -308,7 +308,7 @@ TEST_F(WebhookActuatorTest, DamagedStateIsIgnored) {
   EXPECT_THAT(Keys(), ElementsAre("i2-1"));
 }
 
-// webhook.jobs has changed between a stop and a start: agents may set the limits of this job now.
+// If webhook.jobs changed between a stop and a start, agents may now set the limits of this job.
 TEST_F(WebhookActuatorTest, OrdersOfJobsThatAreNotItsOwnAnyMoreFail) {
   Order(6, "db", 2);
   const std::string state = Hook().SaveState();
@@ -319,7 +319,7 @@ TEST_F(WebhookActuatorTest, OrdersOfJobsThatAreNotItsOwnAnyMoreFail) {
   EXPECT_EQ(Hook().counts().waiting, 0U);
 }
 
-// The thread of Start waits for orders, skips orders with an outcome, and ends even in the middle of a pause.
+// The thread waits for orders, skips orders with an outcome, and ends even within a pause.
 TEST_F(WebhookActuatorTest, TheThreadSendsWhatIsOpen) {
   Order(5, "web", 2);
   Order(6, "shop/a", 2);

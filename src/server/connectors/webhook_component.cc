@@ -51,13 +51,13 @@ absl::StatusOr<std::unique_ptr<Actuator>> WebhookComponent::MakeActuator() {
 
 absl::Status WebhookComponent::Start() {
   actuator_->Start([this](uint64_t decision) {
-    // Both bounds are exclusive, so that the query finds only this decision.
+    // Both bounds are exclusive, so the query finds only this decision.
     DecisionQuery query;
     query.before_id = decision + 1;
     query.after_id = decision - 1;
     const absl::StatusOr<std::vector<Decision>> found =
         history_->Decisions(query, History::Reasons::kLeaveOut);
-    // If the store cannot be read, the order is kept: sending it twice is safe by its idempotency key.
+    // If the store cannot be read, keep the order: its idempotency key makes a second request harmless.
     return !found.ok() || (!found->empty() && found->front().outcome == Outcome::kPending);
   });
   return absl::OkStatus();

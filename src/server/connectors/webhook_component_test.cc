@@ -1,4 +1,4 @@
-// The webhook as a component: an endpoint that cannot be reached, an endpoint that recovers, and a stop.
+// Tests of the webhook as a component: an unreachable endpoint, an endpoint that recovers, and a stop.
 #include "server/connectors/webhook_component.h"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ TEST_F(WebhookComponentTest, AnEndpointThatIsAwayIsLoggedOnceAndItsReturnToo) {
 
 TEST_F(WebhookComponentTest, OrdersOfAfterAStopAreSaved) {
   WebhookComponent run(hook_, &store_, context_);
-  run.Stop();  // before Start
+  run.Stop();  // before Start()
   const auto actuator = Open(run);
   ASSERT_EQ(run.Start(), absl::OkStatus());
   run.Stop();

@@ -20,7 +20,7 @@ constexpr int64_t kMaxTasks = 1'000'000;
 
 constexpr int64_t kYear9999s = 253'402'300'799;
 
-// Returns the time in the format "2026-11-23T04:05:06Z".
+// Formats a time like "2026-11-23T04:05:06Z".
 std::string Rfc3339(int64_t unix_s) {
   namespace chrono = std::chrono;
   const chrono::sys_seconds time{chrono::seconds(std::clamp<int64_t>(unix_s, 0, kYear9999s))};
@@ -32,7 +32,7 @@ std::string Rfc3339(int64_t unix_s) {
                      clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
-// Cuts a text between code points and removes line ends and control characters.
+// Shortens a text at a character boundary, and removes line ends and control characters.
 std::string Shown(std::string_view text) {
   text = StripSpace(text);
   size_t size = std::min(text.size(), kMaxTextBytes);
@@ -41,7 +41,7 @@ std::string Shown(std::string_view text) {
   return StrCat(Printable(text.substr(0, size)), size < text.size() ? "..." : "");
 }
 
-// The content of a JSON object in a response.
+// Content of the JSON object in a response.
 struct Answer {
   std::string message;
   bool applied = true;
@@ -65,7 +65,7 @@ std::optional<Answer> ParseAnswer(std::string_view body) {
 std::optional<double> RetryAfter(const HttpResponse& response) {
   const std::string* header = response.header("Retry-After");
   const std::optional<double> seconds = header == nullptr ? std::nullopt : ParseDouble(StripSpace(*header));
-  return seconds.has_value() && *seconds >= 0 ? seconds : std::nullopt;  // dates are ignored
+  return seconds.has_value() && *seconds >= 0 ? seconds : std::nullopt;  // a date is ignored
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The request that sends one order to the owner's endpoint, and the meaning of its response. Plain values.
-// docs/operate/notices.md, "A webhook", is the contract with receivers.
+// The request that sends an order to the owner's endpoint, and the meaning of the response.
+// docs/operate/notices.md, "A webhook", is the contract for receivers. No I/O.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace taut::server {
 
-// Returns the JSON body of the request. `sent_s`: Unix time of this attempt.
+// Returns the JSON body of a request. `sent_s` is the Unix time of this attempt.
 std::string WebhookBody(const TargetOrder& order, int64_t decided_s, int64_t sent_s);
-// Returns "INSTANCE-DECISION", or "INSTANCE-DECISION-tN" for an order of N tasks. The key is the same on each
-// attempt, and changes when the decision is extended to more tasks.
+// Returns "INSTANCE-DECISION", or "INSTANCE-DECISION-tN" for an order for N tasks. The key is equal for all
+// attempts, and changes when the decision is extended to more tasks.
 std::string IdempotencyKey(std::string_view instance, const TargetOrder& order);
-// Returns the headers Idempotency-Key, Tautline-Timestamp and Tautline-Signature. The signature is "v1=" and
-// the HMAC-SHA256 of the timestamp, a dot and the body.
+// Returns the headers Idempotency-Key, Tautline-Timestamp and Tautline-Signature. The signature is "v1=" and the
+// HMAC-SHA256 of timestamp, dot and body.
 std::vector<HttpHeader> WebhookHeaders(std::string_view idempotency_key, std::string_view secret,
                                        std::string_view body, int64_t sent_s);
 
@@ -29,19 +29,19 @@ std::vector<HttpHeader> WebhookHeaders(std::string_view idempotency_key, std::st
 struct WebhookResult {
   enum class Kind : uint8_t {
     kApplied,
-    kRefused,     // the receiver refused the order permanently: no retry
-    kRetry,       // the receiver failed at this order: retry
+    kRefused,     // the receiver refused the order permanently, so there is no retry
+    kRetry,       // the receiver failed for this order, so there is a retry
     kUnavailable  // no order can be delivered now: no response, 429 or 503
   };
   Kind kind = Kind::kApplied;
-  std::string text;                     // printable text for people, at most about 300 bytes
-  std::optional<double> retry_after_s;  // delay requested by the receiver, seconds; absent if none
+  std::string text;                     // printable text for users, at most about 300 bytes
+  std::optional<double> retry_after_s;  // delay that the receiver requested, in seconds; absent: none
 };
 WebhookResult ResultOf(const absl::StatusOr<HttpResponse>& response);
 
-// ---- stored orders ----
+// ---- saved orders ----
 void SaveOrder(const TargetOrder& order, ByteWriter& out);
-// Parses an order that SaveOrder wrote. Returns nullopt if the data is damaged.
+// Parses an order from SaveOrder(). Returns nullopt if the data is damaged.
 std::optional<TargetOrder> LoadOrder(ByteReader& in);
 
 }  // namespace taut::server

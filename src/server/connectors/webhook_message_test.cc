@@ -1,4 +1,4 @@
-// The requests to the owner's endpoint, and the meaning of each response.
+// Tests of requests to the owner's endpoint, and of the meaning of each response.
 #include "server/connectors/webhook_message.h"
 
 #include <gmock/gmock.h>

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kOverheadBytes = 64;  // bytes of an order besides its texts
+constexpr size_t kOverheadBytes = 64;  // size of an order without its texts
 
 size_t BytesOf(const TargetOrder& order) {
   size_t bytes = kOverheadBytes + order.job.size();
@@ -33,7 +33,7 @@ void WebhookQueue::Take(const TargetOrder& order, int64_t decided_s, double now_
   const auto at = entries_.find({order.job, order.target});
   if (at != entries_.end()) {
     const TargetOrder& waiting = at->second.order;
-    // After a restart orders may arrive out of sequence: keep the order with the newer decision.
+    // After a restart, orders may arrive out of sequence. Keep the order with the newer decision.
     if (waiting.decision > order.decision) {
       return Report(order.decision, Outcome::kSuperseded, StrCat("replaced by decision ", waiting.decision));
     }
@@ -115,7 +115,8 @@ void WebhookQueue::Done(const Attempt& attempt, const WebhookResult& result, dou
     failures_ = 0;
   }
   const auto at = entries_.find({attempt.order.job, attempt.order.target});
-  // The ticket changes when an order is replaced or extended: this result does not apply to the new order.
+  // The ticket changes when the order is replaced or extended, so that this result does not apply to the new
+  // order.
   if (at == entries_.end() || at->second.ticket != attempt.ticket) return;
   Entry& entry = at->second;
   switch (result.kind) {
@@ -132,7 +133,7 @@ void WebhookQueue::Done(const Attempt& attempt, const WebhookResult& result, dou
       break;
   }
   entry.error = result.text;
-  entry.turn = next_turn_++;  // other orders go first: the failure may concern this order alone
+  entry.turn = next_turn_++;  // send other orders first, because the failure may affect only this one
   GiveUp(now_s);
 }
 
@@ -156,7 +157,7 @@ void WebhookQueue::Save(ByteWriter& out) const {
 bool WebhookQueue::Load(ByteReader& in, double now_s) {
   const uint64_t count = in.GetVarint();
   if (in.failed() || count > options_.max_orders) return false;
-  // Parse all orders before the first is added, so that damaged data adds none.
+  // Parse all orders before adding the first, so that damaged data adds none.
   std::vector<std::pair<int64_t, TargetOrder>> orders;
   for (uint64_t i = 0; i < count; ++i) {
     const auto decided_s = in.Get<int64_t>();

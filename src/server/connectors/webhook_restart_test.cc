@@ -1,5 +1,5 @@
-// A daemon is killed while its webhook's endpoint does not answer: no decision is lost, and no decision with
-// an outcome is sent again.
+// Tests that kill a daemon while its webhook's endpoint does not respond: no decision is lost, and no decision
+// with an outcome is sent again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class WebhookCell {
  public:
   WebhookCell() : cell_(80) { Restart(true); }
 
-  // Restarts the daemon as after a kill.
+  // Restarts the daemon like after a kill.
   void Restart(bool answers) {
     auto poster = std::make_unique<Endpoint>(sent_, keys_);
     poster->answers = answers;
@@ -31,7 +31,7 @@ class WebhookCell {
     options.instance = StrCat("start-", ++starts_);
     options.secret = [] { return std::string("secret"); };
     options.unix_s = [] { return ControlCell::kStart; };
-    options.steady_s = [this] { return now_s_ += 100; };  // more than any pause
+    options.steady_s = [this] { return now_s_ += 100; };  // longer than any pause
     options.queue.give_up_s = 1e9;
     auto next = std::make_unique<WebhookActuator>(std::move(options), std::move(poster));
     cell_.actuator = next.get();
@@ -41,7 +41,7 @@ class WebhookCell {
   }
   ControlCell& cell() { return cell_; }
   void set_answers(bool answers) { endpoint_->answers = answers; }
-  // Simulates the minutes [from, to) and makes the due attempts after each.
+  // Simulates the minutes [from, to), and makes the due attempts after each.
   void Live(int from, int to) {
     for (int minute = from; minute < to; ++minute) {
       ASSERT_TRUE(cell_.Live(minute, minute + 1).ok());
@@ -49,7 +49,7 @@ class WebhookCell {
       }
     }
   }
-  // Makes all attempts that are due; their outcomes follow.
+  // Makes all due attempts, and collects their outcomes.
   void Deliver() {
     while (hook_->Step()) {
     }
@@ -70,7 +70,7 @@ class WebhookCell {
   const std::set<std::string>& keys() const { return keys_; }
 
  private:
-  // Records the decisions of the orders that it accepted.
+  // An endpoint that records the decisions of accepted orders.
   class Endpoint final : public HttpPoster {
    public:
     Endpoint(std::multiset<uint64_t>& sent, std::set<std::string>& keys) : sent_(sent), keys_(keys) {}
