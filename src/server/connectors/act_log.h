@@ -20,7 +20,7 @@ namespace taut::server {
 
 // Returns the names of all events, which notify.events may contain.
 std::span<const std::string_view> NotifyEvents();
-// Starts the delivery of notifications. Returns null if there is no URL, and InvalidArgument or NotFound if the
+// Starts the delivery of notifications. Returns null without a URL, and InvalidArgument or NotFound if the
 // URL, a file or an event is invalid.
 absl::StatusOr<std::unique_ptr<Webhook>> OpenNotify(const NotifyConfig& config);
 

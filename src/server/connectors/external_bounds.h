@@ -21,15 +21,15 @@ struct ExternalBounds {
 
 struct ExternalFault {
   ExternalRefusal kind = ExternalRefusal::kImpossible;
-  std::string
-      text;  // the answer and the allowed amount, such as "memory limit 3.3e+12 is above ..."; "": no fault
+  // The answer and the allowed amount, such as "memory limit 3.3e+12 is above ..."; "": no fault.
+  std::string text;
 };
 // Checks the limit of each task. Returns a fault with text "" if the limit is allowed. O(tasks). REQUIRES: `value`
 // is finite and above 0.
 ExternalFault CheckExternalLimit(Resource r, double value, const ExternalJob& job,
-                                 // Checks a number of tasks. Returns a fault with text "" if the number is
-                                 // allowed, or if the job has no replica policy.
                                  const ExternalBounds& bounds);
+// Checks a number of tasks. Returns a fault with text "" if the number is allowed, or if the job has no replica
+// policy.
 ExternalFault CheckExternalTasks(double value, const ExternalJob& job, const ExternalBounds& bounds);
 
 }  // namespace taut::server

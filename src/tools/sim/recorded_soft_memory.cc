@@ -238,8 +238,8 @@ class RecordedSoftReplay {
     double used = world.used[m];
     for (const uint32_t k : again_) {
       if (!world.hard() && used + asked_[k] > memory) {
-        world.waiting[tasks[k].task] =
-            at_;  // still waiting; the recent window keeps BeginHorizon() from removing the task
+        // The task still waits; a recent window keeps BeginHorizon() from removing it.
+        world.waiting[tasks[k].task] = at_;
         continue;
       }
       used += asked_[k];

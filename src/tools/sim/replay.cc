@@ -44,8 +44,8 @@ class ReplayRun {
   const ReplayOptions& options_;
   const ReplayHooks& hooks_;
   JobRunner runner_;
-  std::vector<std::unique_ptr<brain::FleetModels>>
-      fleets_;  // one per policy, because a policy must not learn from another policy's limits
+  // One per policy, because a policy must not learn from another policy's limits.
+  std::vector<std::unique_ptr<brain::FleetModels>> fleets_;
   WorkerPool workers_;
   tbb::enumerable_thread_specific<RunnerScratch> scratch_;
   // By JobId; null before the job's first day and after its last day.

@@ -64,8 +64,8 @@ struct World {
   std::vector<double> memory;  // memory by machine in this horizon; unused with hard limits
   std::vector<bool> full;      // by machine; true if a task was killed in this horizon
   std::vector<double> used;    // by machine; usage in the previous window without killed tasks
-  std::vector<std::vector<size_t>>
-      back;  // first window in which a task may run again, by machine and place; 0: not killed
+  // First window in which a task may run again, by machine and place; 0: not killed.
+  std::vector<std::vector<size_t>> back;
 
   bool hard() const { return score.world == kHardLimits; }
 };

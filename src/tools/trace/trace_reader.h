@@ -39,8 +39,8 @@ std::string_view Name(TraceFormat f);
 absl::StatusOr<TraceFormat> ParseTraceFormat(std::string_view name);
 
 struct TraceOptions {
-  std::vector<std::string>
-      paths;  // files, directories and archives (zip, tar.gz); a directory is read in natural order
+  // Files, directories and archives (zip, tar.gz). A directory is read in natural order.
+  std::vector<std::string> paths;
   TraceFormat format = TraceFormat::kAuto;
   // Capacity of the largest machine, for traces with relative amounts.
   double unit_cpu_cores = 64;
