@@ -12,28 +12,6 @@
 namespace taut::server {
 namespace {
 
-int HttpStatusOf(absl::StatusCode code) {
-  switch (code) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kOutOfRange:
-    case absl::StatusCode::kUnimplemented:
-      return 400;
-    case absl::StatusCode::kNotFound:
-      return 404;
-    case absl::StatusCode::kPermissionDenied:
-      return 403;
-    case absl::StatusCode::kAlreadyExists:
-    case absl::StatusCode::kFailedPrecondition:
-      return 409;
-    case absl::StatusCode::kResourceExhausted:
-      return 413;
-    case absl::StatusCode::kUnavailable:
-      return 503;
-    default:
-      return 500;
-  }
-}
-
 // Returns up to three jobs that the caller may have meant by `name`: jobs whose names contain it, otherwise
 // the jobs with the nearest names.
 std::vector<std::string> NearestJobs(const FleetView& view, std::string_view name) {
@@ -55,10 +33,6 @@ std::vector<std::string> NearestJobs(const FleetView& view, std::string_view nam
 }
 
 }  // namespace
-
-HttpResponse ErrorResponse(const absl::Status& status) {
-  return ErrorResponse(HttpStatusOf(status.code()), Message(status));
-}
 
 int64_t FleetAccess::NowSeconds() const {
   const std::shared_ptr<const FleetView> view = control().view();

@@ -9,11 +9,12 @@
 
 #include "common/model/machine_size.h"
 #include "common/net/http.h"
+#include "common/net/http_status.h"
 #include "server/api/group_views.h"
 #include "server/api/json.h"
-#include "server/api/reach.h"
 #include "server/control/component.h"
 #include "server/pool/quota_service.h"
+#include "server/pool/reach.h"
 
 namespace taut::server {
 
@@ -67,9 +68,5 @@ class FleetAccess {
   const Parts parts_;
   mutable GroupViews views_;
 };
-
-// Returns {"error": text} with the HTTP status that corresponds to the absl::Status.
-HttpResponse ErrorResponse(const absl::Status& status);
-using taut::ErrorResponse;  // this one has an HTTP status and a text: src/common/net/http.h
 
 }  // namespace taut::server

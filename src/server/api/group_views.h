@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "server/api/reach.h"
 #include "server/control/fleet_view.h"
+#include "server/pool/reach.h"
 
 namespace taut::server {
 

@@ -34,10 +34,8 @@ class HttpComponent final : public Component {
   void Collect(MetricsText& out) const override;
   // Ends event streams, lets requests in progress finish, and stops the server.
   void Stop() override;
-  // Handles a request as the server does. This function and the functions below may be called only after
-  // Start.
-  HttpResponse Handle(const HttpRequest& request) { return router_->Handle(request); }
-  // Returns the options in force, which include access control.
+  // This function and the functions below may be called only after Start. Returns the options in force, which
+  // include access control.
   const ServerOptions& options() const { return server_options_; }
   uint16_t port() const { return server_->port(); }
   // Returns the address of the pages, such as "http://127.0.0.1:7070/".

@@ -1,7 +1,6 @@
 #include "server/api/parameters.h"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "common/base/nearest.h"
@@ -12,13 +11,6 @@
 #include "common/base/time.h"
 
 namespace taut::server {
-
-std::optional<int64_t> WholeNumber(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_view name, int64_t otherwise,
                                      int64_t low, int64_t high) {
@@ -80,17 +72,6 @@ absl::StatusOr<std::optional<Target>> TargetParameter(const HttpRequest& request
                                              " with resource=", Name(**resource), ": expected one of them"));
   }
   return target;
-}
-
-absl::StatusOr<std::string> WhoOf(const HttpRequest& request) {
-  const std::string claimed = TextParameter(request, "who");
-  if (claimed.size() > 100 || !IsPrintableUtf8(claimed)) {
-    return absl::InvalidArgumentError("who: expected printable text of up to 100 bytes");
-  }
-  std::string who = request.user;
-  if (who.empty()) who = request.peer.substr(0, request.peer.rfind(':'));
-  if (!claimed.empty() && claimed != who) StrAppend(&who, " (says ", claimed, ")");
-  return who;
 }
 
 std::string TextParameter(const HttpRequest& request, std::string_view name) {

@@ -8,13 +8,12 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "common/base/whole_number.h"
 #include "common/model/target.h"
 #include "common/net/http.h"
 
 namespace taut::server {
 
-// Parses a whole number. Returns nullopt if the text is not a whole number or does not fit in int64_t.
-std::optional<int64_t> WholeNumber(std::string_view text);
 // Returns the value of the parameter `name`, or `otherwise` if it is absent. InvalidArgument if the value is
 // no whole number in [low, high].
 absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_view name, int64_t otherwise,
@@ -35,10 +34,6 @@ absl::StatusOr<std::optional<Resource>> ResourceParameter(const HttpRequest& req
 // Parses target=cpu, target=memory or target=replicas. Also accepts resource=R for the limit of R. nullopt if
 // both parameters are absent.
 absl::StatusOr<std::optional<Target>> TargetParameter(const HttpRequest& request);
-// Returns who requests a change, for the record: the name of the token, or else the address. Appends the text
-// that the client sends in `who=`, marked as the client's own. InvalidArgument if `who` is too long or not
-// printable.
-absl::StatusOr<std::string> WhoOf(const HttpRequest& request);
 // Returns the value of the parameter; "" if the parameter is absent.
 std::string TextParameter(const HttpRequest& request, std::string_view name);
 // Returns InvalidArgument if the request has a parameter that is not in `names`.

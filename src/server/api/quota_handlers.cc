@@ -7,11 +7,10 @@
 #include "common/model/units.h"
 #include "server/api/parameters.h"
 #include "server/api/routes.h"
+#include "server/pool/quota_access.h"
 
 namespace taut::server {
 namespace {
-
-constexpr int64_t kMaxTasks = 1'000'000'000;
 
 // Writes an amount: CPU in cores and memory in bytes, as everywhere in the API; other resources in their own
 // unit.
@@ -141,131 +140,43 @@ void PutRequest(const brain::QuotaRequest& r, JsonWriter& json) {
   json.EndObject();
 }
 
-// A parsed request for quota and the job that the quota is for.
-struct Asked {
-  brain::AdmissionRequest request;
-  std::string job;
-};
-
-// Parses one field of a request. Resources have the names "cpu" or "per_task.cpu", for example.
-absl::Status TakeField(std::string_view key, const std::string& text, Asked& out) {
-  const auto bad = [&](std::string_view what) {
-    return absl::InvalidArgumentError(
-        StrCat("invalid ", ShortText(key), " \"", ShortText(text), "\": expected ", what));
-  };
-  const auto whole = [&](int64_t low, int64_t high, int64_t& to) {
-    const std::optional<int64_t> value = WholeNumber(text);
-    if (!value.has_value() || *value < low || *value > high)
-      return bad(StrCat("a whole number from ", low, " to ", high));
-    to = *value;
-    return absl::OkStatus();
-  };
-  if (key == "group") return (out.request.group = text, absl::OkStatus());
-  if (key == "tier") return (out.request.tier = text, absl::OkStatus());
-  if (key == "job") return (out.job = text, absl::OkStatus());
-  if (key == "tasks") return whole(1, kMaxTasks, out.request.tasks);
-  if (key == "priority") {
-    int64_t priority = 0;
-    if (absl::Status s = whole(INT32_MIN, INT32_MAX, priority); !s.ok()) return s;
-    out.request.priority = static_cast<int32_t>(priority);
-    return absl::OkStatus();
-  }
-  if (key == "duration") {
-    const absl::StatusOr<double> seconds = ParseDurationSeconds(text);
-    if (!seconds.ok()) return bad("a duration such as 2h or 90min");
-    out.request.duration_s = static_cast<int64_t>(*seconds);
-    return absl::OkStatus();
-  }
-  constexpr size_t kMaxKey = 63, kMaxResources = 16;
-  if (key.size() > kMaxKey || Printable(key) != key ||
-      out.request.per_task.amounts().size() >= kMaxResources) {
-    return absl::InvalidArgumentError(StrCat("invalid resource: expected at most ", kMaxResources,
-                                             ", with names of at most ", kMaxKey, " printable characters"));
-  }
-  const absl::StatusOr<int64_t> amount = brain::ParseQuotaAmount(key, text);
-  if (!amount.ok()) return absl::InvalidArgumentError(StrCat(key, ": ", Message(amount.status())));
-  out.request.per_task.Set(key, *amount);
-  return absl::OkStatus();
-}
-
-absl::Status CheckAsked(const Asked& asked) {
-  constexpr size_t kMaxName = 300;
-  if (asked.request.group.empty()) return absl::InvalidArgumentError("group is missing");
-  if (asked.request.tier.empty()) return absl::InvalidArgumentError("tier is missing");
-  if (asked.request.per_task.empty())
-    return absl::InvalidArgumentError("nothing is asked for: expected cpu, memory or another resource");
-  if (asked.job.size() > kMaxName) {
-    return absl::InvalidArgumentError(
-        StrCat("job is ", asked.job.size(), " bytes long: expected at most ", kMaxName));
-  }
-  for (const auto& [what, text] : {std::pair("group", &asked.request.group),
-                                   std::pair("tier", &asked.request.tier), std::pair("job", &asked.job)}) {
-    if (!IsPrintableUtf8(*text))
-      return absl::InvalidArgumentError(StrCat("invalid ", what, " \"", ShortText(Printable(*text)),
-                                               "\": expected UTF-8 without control characters"));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Asked> AskedInQuery(const HttpRequest& request) {
-  Asked out;
+absl::StatusOr<AskedQuota> AskedInQuery(const HttpRequest& request) {
+  AskedQuota out;
   for (const auto& [key, value] : request.query) {
-    if (absl::Status s = TakeField(key, value, out); !s.ok()) return s;
+    if (absl::Status s = out.Set(key, value); !s.ok()) return s;
   }
-  if (absl::Status s = CheckAsked(out); !s.ok()) return s;
+  if (absl::Status s = out.Check(); !s.ok()) return s;
   return out;
 }
 
 // Parses a body such as {"cpu": 2, "memory": "4GiB"}, with numbers or texts. A number for memory is in bytes.
-absl::StatusOr<Asked> AskedInBody(std::string_view body) {
+absl::StatusOr<AskedQuota> AskedInBody(std::string_view body) {
   JsonTree tree;
   if (!tree.Parse(body).ok() || !tree.root().is_object()) {
     return absl::InvalidArgumentError(
         R"(invalid body: expected a JSON object such as {"group": "search", "tier": "batch", "cpu": 2, "memory": "4GiB"})");
   }
-  Asked out;
+  AskedQuota out;
   absl::Status status;
   tree.root().ForEachField([&](std::string_view key, JsonNode value) {
     if (!status.ok()) return;
     if (const auto text = value.text(); text.has_value()) {
-      status = TakeField(key, std::string(*text), out);
+      status = out.Set(key, std::string(*text));
     } else if (const auto integer = value.whole(); integer.has_value()) {
-      status = TakeField(key, StrCat(*integer), out);
+      status = out.Set(key, StrCat(*integer));
     } else if (const auto number = value.number(); number.has_value()) {
-      status = TakeField(key, StrCat(*number), out);
+      status = out.Set(key, StrCat(*number));
     } else {
       status = absl::InvalidArgumentError(StrCat(key, ": expected a text or a number"));
     }
   });
-  if (status.ok()) status = CheckAsked(out);
+  if (status.ok()) status = out.Check();
   if (!status.ok()) return status;
   return out;
 }
 
-// Returns the response to an unknown group. It names only the groups that the caller may see.
-HttpResponse NoGroup(std::string_view group, const Reach& reach) {
-  std::string text = StrCat("no group \"", ShortText(group), "\" of yours");
-  if (!reach.groups().empty()) StrAppend(&text, ": expected ", Join(reach.groups(), ", "), " or one below");
-  return ErrorResponse(404, text);
-}
-
-// Returns the request with this number. Returns the same NotFound for a missing request and for a request out
-// of reach, so that callers cannot tell the two apart.
-absl::StatusOr<brain::QuotaRequest> FindRequest(const std::string& text, const Reach& reach,
-                                                const QuotaService& service) {
-  const std::optional<int64_t> id = WholeNumber(text);
-  if (!id.has_value() || *id < 0) return absl::NotFoundError("invalid request: expected its number");
-  absl::StatusOr<brain::QuotaRequest> found = service.Find(static_cast<uint64_t>(*id));
-  if (reach.all() || (found.ok() && reach.Has(found->asked.group))) return found;
-  return absl::NotFoundError(StrCat("no request ", *id, " of your groups"));
-}
-
-// Returns true if the caller made the request or was the last to change it. The names are compared in the
-// format of WhoOf.
-bool IsOf(const HttpRequest& caller, const brain::QuotaRequest& request) {
-  if (caller.user.empty()) return false;
-  return request.who == caller.user || request.who.starts_with(StrCat(caller.user, " (says "));
-}
+// Returns the number of the request in the path; -1 for another text, which no request has.
+int64_t RequestIn(const HttpRequest& request) { return WholeNumber(request.segments[3]).value_or(-1); }
 
 // Returns the rows, use and requests of the groups in reach. Leaves out the cohorts above these groups,
 // because the use of other groups could be computed from a cohort's use.
@@ -324,13 +235,19 @@ HttpResponse GetQuota(const ApiCall& call, QuotaService* service) {
 
 HttpResponse GetAdmission(const ApiCall& call, QuotaService* service) {
   if (service == nullptr) return ErrorResponse(404, kNoQuota);
-  const absl::StatusOr<Asked> asked = AskedInQuery(call.request);
+  const absl::StatusOr<AskedQuota> asked = AskedInQuery(call.request);
   if (!asked.ok()) return ErrorResponse(asked.status());
-  if (!call.reach.Has(asked->request.group)) return NoGroup(asked->request.group, call.reach);
-  const absl::StatusOr<brain::AdmissionVerdict> verdict = service->Decide(asked->request, asked->job);
+  const absl::StatusOr<brain::AdmissionVerdict> verdict = QuotaAccess(*service).Decide(call.request, *asked);
   if (!verdict.ok()) return ErrorResponse(verdict.status());
   JsonWriter json;
   PutVerdict(*verdict, json);
+  return JsonResponse(200, json.Take());
+}
+
+HttpResponse RequestResponse(const absl::StatusOr<brain::QuotaRequest>& request) {
+  if (!request.ok()) return ErrorResponse(request.status());
+  JsonWriter json;
+  PutRequest(*request, json);
   return JsonResponse(200, json.Take());
 }
 
@@ -360,7 +277,7 @@ HttpResponse GetRequests(const ApiCall& call, QuotaService* service) {
       static_cast<size_t>(*limit));
   // A group that was removed may still have requests, so an unknown group is an error only without requests.
   if (found.empty() && !group.empty() && !service->scheme()->Has(group)) {
-    if (!call.reach.all()) return NoGroup(group, call.reach);
+    if (!call.reach.all()) return ErrorResponse(NoGroup(group, call.reach));
     return ErrorResponse(
         404, StrCat("no group \"", ShortText(group), "\" in the quota, and no such request of one"));
   }
@@ -374,63 +291,29 @@ HttpResponse GetRequests(const ApiCall& call, QuotaService* service) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse PostRequest(const ApiCall& call, const FleetAccess& access, QuotaService* service) {
+HttpResponse PostRequest(const ApiCall& call, QuotaService* service) {
   if (absl::Status s = OnlyParameters(call.request, {"who"}); !s.ok()) return ErrorResponse(s);
   if (service == nullptr) return ErrorResponse(404, kNoQuota);
-  const absl::StatusOr<std::string> who = WhoOf(call.request);
-  if (!who.ok()) return ErrorResponse(who.status());
-  const absl::StatusOr<Asked> asked = AskedInBody(call.request.body);
+  const absl::StatusOr<AskedQuota> asked = AskedInBody(call.request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
-  if (!call.reach.Has(asked->request.group)) {
-    // The caller may see this group, so the response is 403 and not 404.
-    if (access.ReachOf(call.request, Act::kSeeQuota).Has(asked->request.group))
-      return ErrorResponse(403, RefusalText(call.request, Act::kMakeRequests));
-    return NoGroup(asked->request.group, call.reach);
-  }
-  const absl::StatusOr<brain::QuotaRequest> made = service->Submit(asked->request, asked->job, *who);
-  if (!made.ok()) return ErrorResponse(made.status());
-  JsonWriter json;
-  PutRequest(*made, json);
-  return JsonResponse(200, json.Take());
+  return RequestResponse(QuotaAccess(*service).Submit(call.request, *asked));
 }
 
 HttpResponse GetRequest(const ApiCall& call, QuotaService* service) {
   if (service == nullptr) return ErrorResponse(404, kNoQuota);
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
-  const absl::StatusOr<brain::QuotaRequest> found =
-      FindRequest(call.request.segments[3], call.reach, *service);
-  if (!found.ok()) return ErrorResponse(found.status());
-  JsonWriter json;
-  PutRequest(*found, json);
-  return JsonResponse(200, json.Take());
+  return RequestResponse(QuotaAccess(*service).Find(call.request, RequestIn(call.request)));
 }
 
-HttpResponse DeleteRequest(const ApiCall& call, const FleetAccess& access, QuotaService* service) {
+HttpResponse DeleteRequest(const ApiCall& call, QuotaService* service) {
   if (service == nullptr) return ErrorResponse(404, kNoQuota);
   if (absl::Status s = OnlyParameters(call.request, {"who"}); !s.ok()) return ErrorResponse(s);
-  const absl::StatusOr<std::string> who = WhoOf(call.request);
-  if (!who.ok()) return ErrorResponse(who.status());
-  // The request is searched in the reach of kSeeQuota, which is larger: a request that the caller may see
-  // must give 403 and not 404.
-  const absl::StatusOr<brain::QuotaRequest> found =
-      FindRequest(call.request.segments[3], access.ReachOf(call.request, Act::kSeeQuota), *service);
-  if (!found.ok()) return ErrorResponse(found.status());
-  const bool any = access.ReachOf(call.request, Act::kEndRequests).Has(found->asked.group);
-  const bool own = call.reach.Has(found->asked.group) && IsOf(call.request, *found);
-  if (!any && !own) {
-    return ErrorResponse(403, StrCat("request ", found->id, " is of ", Printable(found->who), ": ",
-                                     RefusalText(call.request, Act::kEndRequests)));
-  }
-  const absl::StatusOr<brain::QuotaRequest> ended = service->Withdraw(found->id, *who);
-  if (!ended.ok()) return ErrorResponse(ended.status());
-  JsonWriter json;
-  PutRequest(*ended, json);
-  return JsonResponse(200, json.Take());
+  return RequestResponse(QuotaAccess(*service).Withdraw(call.request, RequestIn(call.request)));
 }
 
 }  // namespace
 
-void AddQuotaRoutes(const FleetAccess& access, QuotaService* service, RouteTable& routes) {
+void AddQuotaRoutes(QuotaService* service, RouteTable& routes) {
   routes.Add("GET", "/api/v1/quota", Act::kSeeQuota,
              [service](const ApiCall& call) { return GetQuota(call, service); });
   routes.Add("GET", "/api/v1/admission", Act::kSeeQuota,
@@ -438,11 +321,11 @@ void AddQuotaRoutes(const FleetAccess& access, QuotaService* service, RouteTable
   routes.Add("GET", "/api/v1/requests", Act::kSeeQuota,
              [service](const ApiCall& call) { return GetRequests(call, service); });
   routes.Add("POST", "/api/v1/requests", Act::kMakeRequests,
-             [&access, service](const ApiCall& call) { return PostRequest(call, access, service); });
+             [service](const ApiCall& call) { return PostRequest(call, service); });
   routes.Add("GET", "/api/v1/requests/{id}", Act::kSeeQuota,
              [service](const ApiCall& call) { return GetRequest(call, service); });
   routes.Add("DELETE", "/api/v1/requests/{id}", Act::kMakeRequests,
-             [&access, service](const ApiCall& call) { return DeleteRequest(call, access, service); });
+             [service](const ApiCall& call) { return DeleteRequest(call, service); });
 }
 
 }  // namespace taut::server

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "common/net/http.h"
-#include "server/api/audit_log.h"
 #include "server/api/fleet_access.h"
-#include "server/api/reach.h"
 #include "server/api/route_times.h"
+#include "server/auth/audit_log.h"
 #include "server/auth/permissions.h"
+#include "server/pool/reach.h"
 
 namespace taut::server {
 

@@ -28,7 +28,7 @@ RouteTable RoutesOf(const FleetAccess& access, const ApiParts& parts) {
   AddAllocationRoutes(access, DeskOf(parts.capacity), routes);
   AddBillRoutes(access, parts.price_book, routes);
   AddBusinessRoutes(access, DeskOf(parts.budgets), routes);
-  AddQuotaRoutes(access, DeskOf(parts.quota), routes);
+  AddQuotaRoutes(DeskOf(parts.quota), routes);
   AddCapacityRoutes(access, DeskOf(parts.capacity), routes);
   AddMachineRoutes(DeskOf(parts.machines), routes);
   AddStatusRoutes(access, parts, routes);

@@ -94,7 +94,7 @@ void AddCostRoutes(const FleetAccess& access, const LabelBudgets* budgets, Route
 void AddAllocationRoutes(const FleetAccess& access, const CapacityService* capacity, RouteTable& routes);
 void AddBillRoutes(const FleetAccess& access, const PricesComponent* prices, RouteTable& routes);
 void AddBusinessRoutes(const FleetAccess& access, BudgetService* service, RouteTable& routes);
-void AddQuotaRoutes(const FleetAccess& access, QuotaService* service, RouteTable& routes);
+void AddQuotaRoutes(QuotaService* service, RouteTable& routes);
 void AddCapacityRoutes(const FleetAccess& access, const CapacityService* service, RouteTable& routes);
 // Adds routes for the compiled-in files. The router itself serves the paths that are no route.
 void AddPageRoutes(bool pages, RouteTable& routes);

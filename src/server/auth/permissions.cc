@@ -73,4 +73,15 @@ std::string RefusalText(const HttpRequest& caller, Act act) {
                 permission.what, "); this token is of role ", RolesText(caller));
 }
 
+absl::StatusOr<std::string> WhoOf(const HttpRequest& caller) {
+  const std::string* const said = caller.parameter("who");
+  const std::string claimed = said == nullptr ? "" : *said;
+  if (claimed.size() > 100 || !IsPrintableUtf8(claimed))
+    return absl::InvalidArgumentError("who: expected printable text of up to 100 bytes");
+  std::string who = caller.user;
+  if (who.empty()) who = caller.peer.substr(0, caller.peer.rfind(':'));
+  if (!claimed.empty() && claimed != who) StrAppend(&who, " (says ", claimed, ")");
+  return who;
+}
+
 }  // namespace taut::server

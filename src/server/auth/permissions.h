@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "common/net/http.h"
 
 namespace taut::server {
@@ -50,5 +51,9 @@ bool May(const HttpRequest& caller, Act act);
 std::string RefusalText(const HttpRequest& caller, Act act);
 // Returns the caller's roles, such as "member of shop, owner of media" or "reader".
 std::string RolesText(const HttpRequest& caller);
+// Returns who requests a change, for the record: the name of the token, or else the address. Appends the text
+// that the client sends in `who=`, marked as the client's own. InvalidArgument if `who` is too long or not
+// printable.
+absl::StatusOr<std::string> WhoOf(const HttpRequest& caller);
 
 }  // namespace taut::server

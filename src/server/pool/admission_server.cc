@@ -1,6 +1,5 @@
 #include "server/pool/admission_server.h"
 
-#include <google/protobuf/util/json_util.h>
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
@@ -8,8 +7,9 @@
 #include <utility>
 
 #include "admission.grpc.pb.h"
-#include "common/base/json_writer.h"
+#include "common/base/printable.h"
 #include "common/base/strings.h"
+#include "common/net/http_status.h"
 #include "common/rpc/grpc_log.h"
 #include "common/rpc/grpc_server.h"
 #include "common/rpc/hand_over.h"
@@ -19,10 +19,9 @@ namespace {
 
 namespace rpc = taut::admission::v1;
 
-constexpr std::string_view kRequests = "requests";
-
-grpc::StatusCode CodeOf(int status) {
-  switch (status) {
+// The codes are those of the statuses that the HTTP API answers with.
+grpc::StatusCode CodeOf(const absl::Status& status) {
+  switch (HttpStatusOf(status.code())) {
     case 400:
     case 413:
       return grpc::INVALID_ARGUMENT;
@@ -41,103 +40,144 @@ grpc::StatusCode CodeOf(int status) {
   }
 }
 
-google::protobuf::util::JsonParseOptions IgnoringUnknown() {
-  google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;
-  return options;
-}
-
-std::string ErrorIn(const std::string& body) {
-  rpc::Failure failure;
-  const auto read = google::protobuf::util::JsonStringToMessage(body, &failure, IgnoringUnknown());
-  return read.ok() && !failure.error().empty() ? failure.error() : "the request failed";
-}
-
-HttpRequest RequestTo(std::string_view method, std::vector<std::string> path) {
-  HttpRequest out;
-  out.method = method;
-  out.segments = {"api", "v1"};
-  for (std::string& segment : path) out.segments.push_back(std::move(segment));
-  for (const std::string& segment : out.segments) StrAppend(&out.path, "/", PercentEncode(segment));
-  return out;
-}
-
-// Fields of a request by name, as in the API.
-std::vector<QueryParameter> FieldsOf(const rpc::Ask& ask) {
-  std::vector<QueryParameter> out = {{"group", ask.group()}, {"tier", ask.tier()}};
-  for (const auto& [resource, amount] : ask.per_task()) out.push_back({resource, amount});
-  std::sort(out.begin() + 2, out.end(),
-            [](const QueryParameter& a, const QueryParameter& b) { return a.name < b.name; });
-  if (ask.tasks() != 0) out.push_back({"tasks", std::to_string(ask.tasks())});
-  if (!ask.job().empty()) out.push_back({"job", ask.job()});
-  if (!ask.duration().empty()) out.push_back({"duration", ask.duration()});
-  if (ask.priority() != 0) out.push_back({"priority", std::to_string(ask.priority())});
-  return out;
-}
-
-// A resource with the name of a field would be mistaken for the field.
-grpc::Status CheckAsk(const rpc::Ask& ask) {
+absl::StatusOr<AskedQuota> AskedIn(const rpc::Ask& ask) {
+  AskedQuota out;
+  out.request.group = ask.group();
+  out.request.tier = ask.tier();
+  out.request.priority = ask.priority();
+  out.job = ask.job();
   constexpr std::string_view kFields[] = {"group", "tier", "tasks", "job", "duration", "priority"};
   for (const auto& [resource, amount] : ask.per_task()) {
-    if (resource.empty()) return {grpc::INVALID_ARGUMENT, "per_task: a resource has no name"};
+    if (resource.empty()) return absl::InvalidArgumentError("per_task: a resource has no name");
+    // A resource with the name of a field would be mistaken for the field.
     if (std::ranges::find(kFields, resource) != std::end(kFields))
-      return {grpc::INVALID_ARGUMENT, StrCat("per_task: \"", resource, "\" is not a resource")};
+      return absl::InvalidArgumentError(StrCat("per_task: \"", resource, "\" is not a resource"));
+    if (absl::Status s = out.Set(resource, amount); !s.ok()) return s;
   }
-  return grpc::Status::OK;
+  if (ask.tasks() != 0) {
+    if (absl::Status s = out.Set("tasks", std::to_string(ask.tasks())); !s.ok()) return s;
+  }
+  if (!ask.duration().empty()) {
+    if (absl::Status s = out.Set("duration", ask.duration()); !s.ok()) return s;
+  }
+  if (absl::Status s = out.Check(); !s.ok()) return s;
+  return out;
+}
+
+// Converts an amount: CPU to cores; other resources stay in their own unit.
+double AmountOf(std::string_view resource, int64_t amount) {
+  return resource == brain::kQuotaCpu ? static_cast<double>(amount) / 1000 : static_cast<double>(amount);
+}
+
+void Put(const brain::QuotaVector& amounts, google::protobuf::Map<std::string, double>& out) {
+  for (const brain::QuotaAmount& a : amounts.amounts()) out[a.resource] = AmountOf(a.resource, a.amount);
+}
+
+void Put(const brain::AdmissionVerdict& verdict, rpc::Verdict& out) {
+  out.set_outcome(std::string(Name(verdict.outcome)));
+  out.set_explanation(Explain(verdict));
+  Put(verdict.use.amounts, *out.mutable_asked());
+  for (const brain::AdmissionBorrowing& b : verdict.borrowed) {
+    rpc::Borrowing& to = *out.add_borrowed();
+    to.set_resource(b.resource);
+    to.set_amount(AmountOf(b.resource, b.amount));
+    to.set_cohort(b.cohort);
+  }
+  for (const brain::AdmissionReason& r : verdict.reasons) {
+    rpc::Reason& to = *out.add_reasons();
+    to.set_resource(r.resource);
+    to.set_level(r.level);
+    to.set_asked(AmountOf(r.resource, r.asked));
+    to.set_available(AmountOf(r.resource, r.available));
+    to.set_never(r.never);
+    to.set_sentence(r.text);
+  }
+  out.set_fitting_tasks(verdict.fitting_tasks);
+  Put(verdict.fitting, *out.mutable_fitting());
+  for (const std::string& tier : verdict.other_tiers) out.add_other_tiers(tier);
+  out.set_reclaimable(verdict.reclaimable);
+  if (verdict.probably_at.has_value()) out.set_probably_at(verdict.probably_at->seconds());
+}
+
+void Put(const brain::QuotaRequest& r, rpc::Request& out) {
+  out.set_id(static_cast<int64_t>(r.id));
+  out.set_state(std::string(Name(r.state)));
+  out.set_end(std::string(Name(r.end)));
+  out.set_group(r.asked.group);
+  out.set_tier(r.asked.tier);
+  out.set_job(Printable(r.job));  // earlier versions accepted any text
+  out.set_tasks(r.asked.tasks);
+  Put(r.asked.per_task, *out.mutable_per_task());
+  out.set_priority(r.asked.priority);
+  if (r.asked.duration_s.has_value()) out.set_duration(*r.asked.duration_s);
+  out.set_asked(r.asked.now.seconds());
+  out.set_since(r.since.seconds());
+  if (r.admitted_at.has_value()) out.set_admitted(r.admitted_at->seconds());
+  out.set_who(r.who);
+  out.set_reason(r.reason);
 }
 
 class AdmissionService final : public rpc::Admission::CallbackService {
  public:
   // `know`: GrpcServer::Know.
-  AdmissionService(AnswerRequest answer, std::function<void(const std::string&)> know)
-      : answer_(std::move(answer)), know_(std::move(know)) {}
+  AdmissionService(AdmissionParts parts, std::function<void(const std::string&)> know)
+      : parts_(std::move(parts)), know_(std::move(know)) {}
 
   grpc::ServerUnaryReactor* Check(grpc::CallbackServerContext* context, const rpc::Ask* ask,
                                   rpc::Verdict* verdict) override {
-    if (const grpc::Status s = CheckAsk(*ask); !s.ok()) return Reply(context, s);
-    HttpRequest request = RequestTo("GET", {"admission"});
-    request.query = FieldsOf(*ask);
-    return Answer(context, std::move(request), verdict);
+    return Answer(context, {"Check", false}, verdict,
+                  [&](const QuotaAccess& quota, const HttpRequest& caller) {
+                    const absl::StatusOr<AskedQuota> asked = AskedIn(*ask);
+                    return asked.ok() ? quota.Decide(caller, *asked) : asked.status();
+                  });
   }
   grpc::ServerUnaryReactor* Make(grpc::CallbackServerContext* context, const rpc::Ask* ask,
                                  rpc::Request* made) override {
-    if (const grpc::Status s = CheckAsk(*ask); !s.ok()) return Reply(context, s);
-    HttpRequest request = RequestTo("POST", {std::string(kRequests)});
-    JsonWriter json;
-    json.BeginObject();
-    for (const QueryParameter& field : FieldsOf(*ask)) json.Field(field.name, std::string_view(field.value));
-    json.EndObject();
-    request.body = json.Take();
-    request.headers.push_back({"Content-Type", "application/json"});
-    return Answer(context, std::move(request), made);
+    return Answer(context, {"Make", true}, made, [&](const QuotaAccess& quota, const HttpRequest& caller) {
+      const absl::StatusOr<AskedQuota> asked = AskedIn(*ask);
+      return asked.ok() ? quota.Submit(caller, *asked) : asked.status();
+    });
   }
   grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context, const rpc::RequestId* id,
                                 rpc::Request* found) override {
-    return Answer(context, RequestTo("GET", {std::string(kRequests), std::to_string(id->id())}), found);
+    return Answer(context, {"Get", false}, found, [&](const QuotaAccess& quota, const HttpRequest& caller) {
+      return quota.Find(caller, id->id());
+    });
   }
   grpc::ServerUnaryReactor* End(grpc::CallbackServerContext* context, const rpc::RequestId* id,
                                 rpc::Request* ended) override {
-    return Answer(context, RequestTo("DELETE", {std::string(kRequests), std::to_string(id->id())}), ended);
+    return Answer(context, {"End", true}, ended, [&](const QuotaAccess& quota, const HttpRequest& caller) {
+      return quota.Withdraw(caller, id->id());
+    });
   }
 
   AdmissionServerCounts counts() const { return {answered_.load(), rejected_.load(), failed_.load(), 0}; }
 
  private:
-  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, HttpRequest request,
-                                   google::protobuf::Message* out) {
-    request.peer = context->peer();  // such as "ipv4:127.0.0.1:40404"
-    if (request.peer.starts_with("ip")) request.peer.erase(0, request.peer.find(':') + 1);
+  struct Method {
+    std::string_view name;
+    bool changes = false;
+  };
+  // Identifies the caller, calls `act`, writes its result to `out`, and logs changes and refusals.
+  template <typename Message, typename Act>
+  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const Method& method, Message* out,
+                                   const Act& act) {
+    HttpRequest caller;
+    caller.method = "POST";
+    caller.path = StrCat("/", rpc::Admission::service_full_name(), "/", method.name);
+    caller.peer = context->peer();  // such as "ipv4:127.0.0.1:40404"
+    if (caller.peer.starts_with("ip")) caller.peer.erase(0, caller.peer.find(':') + 1);
     for (const auto& [name, value] : context->client_metadata()) {
       if (std::string_view(name.data(), name.size()) == "authorization")
-        request.headers.push_back({"Authorization", std::string(value.data(), value.size())});
+        caller.headers.push_back({"Authorization", std::string(value.data(), value.size())});
     }
-    const HttpResponse response = answer_(std::move(request), CertificateName(*context));
-    if (response.status != 401) know_(context->peer());
-    if (response.status != 200) return Reply(context, {CodeOf(response.status), ErrorIn(response.body)});
-    const auto read = google::protobuf::util::JsonStringToMessage(response.body, out, IgnoringUnknown());
-    if (!read.ok())
-      return Reply(context, {grpc::INTERNAL, "the answer of the API is not that of this version"});
-    return Reply(context, grpc::Status::OK);
+    if (absl::Status s = parts_.identify(caller, CertificateName(*context)); !s.ok())
+      return Reply(context, s);
+    know_(context->peer());
+    const auto result = act(QuotaAccess(*parts_.service), caller);
+    parts_.audit->LogCall(caller, method.changes, result.status());
+    if (result.ok()) Put(*result, *out);
+    return Reply(context, result.status());
   }
   static std::optional<std::string> CertificateName(const grpc::CallbackServerContext& context) {
     const auto auth = context.auth_context();
@@ -145,25 +185,25 @@ class AdmissionService final : public rpc::Admission::CallbackService {
     const auto names = auth->FindPropertyValues("x509_common_name");
     return names.empty() ? "" : std::string(names.front().data(), names.front().size());
   }
-  grpc::ServerUnaryReactor* Reply(grpc::CallbackServerContext* context, const grpc::Status& status) {
-    const grpc::StatusCode code = status.error_code();
+  grpc::ServerUnaryReactor* Reply(grpc::CallbackServerContext* context, const absl::Status& status) {
+    const grpc::StatusCode code = status.ok() ? grpc::OK : CodeOf(status);
     const bool failed = code == grpc::UNAVAILABLE || code == grpc::INTERNAL;
     (status.ok() ? answered_ : failed ? failed_ : rejected_).fetch_add(1, std::memory_order_relaxed);
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    reactor->Finish(status);
+    reactor->Finish({code, std::string(Message(status))});
     return reactor;
   }
 
-  const AnswerRequest answer_;
+  const AdmissionParts parts_;
   const std::function<void(const std::string&)> know_;
   std::atomic<uint64_t> answered_{0}, rejected_{0}, failed_{0};
 };
 
 class GrpcAdmissionServer final : public AdmissionServer {
  public:
-  GrpcAdmissionServer(const AdmissionServerOptions& options, AnswerRequest answer)
+  GrpcAdmissionServer(const AdmissionServerOptions& options, AdmissionParts parts)
       : max_connections_(static_cast<size_t>(std::max(options.max_connections, 1))),
-        service_(std::move(answer), [this](const std::string& peer) { server_.Know(peer); }) {}
+        service_(std::move(parts), [this](const std::string& peer) { server_.Know(peer); }) {}
   ~GrpcAdmissionServer() override { GrpcAdmissionServer::Stop(); }
 
   absl::Status Listen(const ServerOptions& access) {
@@ -196,11 +236,11 @@ class GrpcAdmissionServer final : public AdmissionServer {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<AdmissionServer>> AdmissionServer::Start(const AdmissionServerOptions& options,
-                                                                        AnswerRequest answer) {
+                                                                        AdmissionParts parts) {
   KeepGrpcSilent();
   ServerOptions access = options.access;
   if (absl::Status s = SetListen(options.listen, access); !s.ok()) return s;
-  auto server = std::make_unique<GrpcAdmissionServer>(options, std::move(answer));
+  auto server = std::make_unique<GrpcAdmissionServer>(options, std::move(parts));
   if (absl::Status s = server->Listen(access); !s.ok()) return s;
   return server;
 }

@@ -1,6 +1,5 @@
-// gRPC server for requests for quota (proto/admission.proto). The server makes no decisions: each call
-// becomes a request to the handler of the HTTP API, so that roles, texts and the audit log are the same in
-// both.
+// gRPC server for requests for quota (proto/admission.proto). Each call is a call of QuotaAccess, as in the HTTP
+// API, so that roles, texts and the audit log are the same in both.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +12,23 @@
 #include "absl/status/statusor.h"
 #include "common/net/http.h"
 #include "common/net/server_options.h"
+#include "server/auth/audit_log.h"
+#include "server/pool/quota_access.h"
 
 namespace taut::server {
 
-// Handles a request of the API. `certificate_name`: common name of the client's certificate; nullopt if the
-// client has none. The token is in the header Authorization; the role and user of the request are not set.
-// Threads of gRPC call the handler concurrently.
-using AnswerRequest =
-    std::function<HttpResponse(HttpRequest request, const std::optional<std::string>& certificate_name)>;
+// Identifies the sender of a call: sets role, user, bindings and refusal of the request, which has the token in
+// its header Authorization. `certificate_name`: common name of the client's certificate; nullopt without one.
+// Returns an error for a call that must not be handled. Threads of gRPC call the function concurrently.
+using IdentifyCaller =
+    std::function<absl::Status(HttpRequest& caller, const std::optional<std::string>& certificate_name)>;
+
+// What the server calls; all must outlive it. Without a service no call may be identified.
+struct AdmissionParts {
+  IdentifyCaller identify;
+  QuotaService* service = nullptr;
+  AuditLog* audit = nullptr;
+};
 
 struct AdmissionServerOptions {
   std::vector<std::string> listen;  // such as "127.0.0.1:7073"; port 0: any free port
@@ -44,12 +52,12 @@ class AdmissionServer {
   // Starts to listen. Errors of ServerOptions::Check; Unavailable if an address is in use or a file cannot be
   // read.
   static absl::StatusOr<std::unique_ptr<AdmissionServer>> Start(const AdmissionServerOptions& options,
-                                                                AnswerRequest answer);
+                                                                AdmissionParts parts);
   virtual ~AdmissionServer() = default;  // calls Stop()
   // Returns the port of the first address.
   virtual int port() const = 0;
   virtual AdmissionServerCounts counts() const = 0;
-  // Ends all calls. `answer` is not called after Stop has returned.
+  // Ends all calls. The parts are not used after Stop has returned.
   virtual void Stop() = 0;
 };
 

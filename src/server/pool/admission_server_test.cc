@@ -1,46 +1,91 @@
-// The server for requests for quota as a client sees it. The fake API behind the server records its requests.
+// The server for requests for quota as a client sees it, with the service behind it.
 #include "server/pool/admission_server.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <mutex>
 
 #include "admission.grpc.pb.h"
 #include "common/base/strings.h"
+#include "common/net/clocks.h"
 #include "common/rpc/silent_client.h"
 #include "common/rpc/tls_fixture.h"
+#include "common/testing/recorded_log.h"
+#include "server/store/in_memory_request_log.h"
 
 namespace taut::server {
 namespace {
 
 namespace rpc = taut::admission::v1;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
-// Outlives the server of a test, because the server's threads share it.
-struct NotedCalls {
-  std::mutex mutex;
-  HttpResponse response;
-  HttpRequest request;
+constexpr int64_t kNowSeconds = 1'700'000'100;
+
+// What is behind the server. Outlives the server of a test, because the server's threads share it.
+struct Behind {
+  Behind() {
+    QuotaService::Options options;
+    options.groups = {.group = "{team}", .tier = "{tier}", .default_tier = "batch"};
+    options.log = &requests;
+    options.now = [] { return Timestamp::FromSeconds(kNowSeconds); };
+    service = *QuotaService::Open(
+        {{{"all", ""},
+          {"shop", "all", {{"batch", "cpu", 4000}, {"batch", "memory", int64_t{64} << 30}}},
+          {"media", "all", {{"batch", "cpu", 1000}, {"free", "cpu", 8000}}}}},
+        options);
+  }
+  void CloseAWindow() const {
+    FleetView view;
+    view.window = WindowId{5'666'666};
+    service->OnWindow(view);
+  }
+
+  InMemoryRequestLog requests;
+  std::unique_ptr<QuotaService> service;
+  RecordedLog log;
+  AuditLog audit{log, SteadySeconds};
+  std::mutex mutex;  // guards the members below
+  absl::Status refusal;
+  HttpRequest as;  // role, user and bindings of callers
+  HttpRequest seen;
   std::optional<std::string> certificate_name;
 };
 
 class AdmissionServerTest : public testing::Test {
  protected:
+  AdmissionServerTest() { Is(Role::kOperator, "ann"); }
   void Start(AdmissionServerOptions options = {}) {
     if (options.listen.empty()) options.listen = {"127.0.0.1:0"};
-    auto server = AdmissionServer::Start(
-        options, [calls = calls_](HttpRequest request, const std::optional<std::string>& name) {
-          const std::lock_guard lock(calls->mutex);
-          calls->request = std::move(request);
-          calls->certificate_name = name;
-          return calls->response;
-        });
+    const auto identify = [behind = behind_](HttpRequest& caller, const std::optional<std::string>& name) {
+      const std::lock_guard lock(behind->mutex);
+      behind->seen = caller;
+      behind->certificate_name = name;
+      caller.role = behind->as.role;
+      caller.user = behind->as.user;
+      caller.bindings = behind->as.bindings;
+      return behind->refusal;
+    };
+    auto server = AdmissionServer::Start(options, {identify, behind_->service.get(), &behind_->audit});
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     Connect(grpc::InsecureChannelCredentials());
+  }
+  // Sets the sender of the next calls.
+  void Is(Role role, std::string user, GroupBindings bindings = {}) {
+    const std::lock_guard lock(behind_->mutex);
+    behind_->as.role = role;
+    behind_->as.user = std::move(user);
+    behind_->as.bindings = std::make_shared<const GroupBindings>(std::move(bindings));
+  }
+  void Refuse(absl::Status refusal) {
+    const std::lock_guard lock(behind_->mutex);
+    behind_->refusal = std::move(refusal);
   }
   void Connect(const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
     grpc::ChannelArguments arguments;
@@ -48,16 +93,6 @@ class AdmissionServerTest : public testing::Test {
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     stub_ = rpc::Admission::NewStub(
         grpc::CreateCustomChannel(StrCat("127.0.0.1:", server_->port()), credentials, arguments));
-  }
-  void Answers(int status, std::string body) {
-    const std::lock_guard lock(calls_->mutex);
-    calls_->response = HttpResponse();
-    calls_->response.status = status;
-    calls_->response.body = std::move(body);
-  }
-  HttpRequest Asked() {
-    const std::lock_guard lock(calls_->mutex);
-    return calls_->request;
   }
   static std::unique_ptr<grpc::ClientContext> Call() {
     auto context = std::make_unique<grpc::ClientContext>();
@@ -75,31 +110,46 @@ class AdmissionServerTest : public testing::Test {
     return ask;
   }
 
-  std::shared_ptr<NotedCalls> calls_ = std::make_shared<NotedCalls>();
+  grpc::Status Check(const rpc::Ask& ask, rpc::Verdict& verdict) {
+    return stub_->Check(Call().get(), ask, &verdict);
+  }
+
+  std::shared_ptr<Behind> behind_ = std::make_shared<Behind>();
   std::unique_ptr<AdmissionServer> server_;
   std::unique_ptr<rpc::Admission::Stub> stub_;
 };
 
-TEST_F(AdmissionServerTest, ACheckIsThatOfTheApi) {
+TEST_F(AdmissionServerTest, ACheckIsTheVerdictOfTheService) {
+  behind_->CloseAWindow();
   Start();
-  Answers(200, R"({"outcome": "queued", "explanation": "wait", "asked": {"cpu": 6, "memory": 4294967296},
-    "borrowed": [], "reasons": [{"resource": "cpu", "level": "shop", "asked": 6, "available": 1.5,
-    "never": false, "sentence": "too little"}], "fitting_tasks": 1, "fitting": {"cpu": 2}, "other_tiers": ["free"],
-    "reclaimable": true, "probably_at": null, "new_in_a_later_version": [1]})");
   rpc::Verdict verdict;
-  const grpc::Status status = stub_->Check(Call().get(), AskForTwoCores(), &verdict);
+  grpc::Status status = Check(AskForTwoCores(), verdict);
   ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_EQ(verdict.outcome(), "queued");
-  EXPECT_EQ(verdict.asked().at("memory"), 4294967296.0);
-  EXPECT_EQ(verdict.reasons(0).available(), 1.5);
-  EXPECT_EQ(verdict.fitting_tasks(), 1);
+  EXPECT_EQ(verdict.outcome(), "refused");
+  EXPECT_EQ(verdict.asked().at("memory"), 3 * 4294967296.0);
+  EXPECT_EQ(verdict.asked().at("cpu"), 6);
+  ASSERT_EQ(verdict.reasons_size(), 1);
+  EXPECT_EQ(verdict.reasons(0).available(), 5);
+  EXPECT_TRUE(verdict.reasons(0).never());
+  EXPECT_THAT(verdict.explanation(), HasSubstr("\"all\" could have 5 cores"));
+  EXPECT_EQ(verdict.fitting_tasks(), 2);
+  EXPECT_EQ(verdict.fitting().at("cpu"), 5);
   EXPECT_FALSE(verdict.has_probably_at()) << "missing is absent";
-  const HttpRequest asked = Asked();
-  EXPECT_EQ(asked.method, "GET");
-  EXPECT_EQ(asked.path, "/api/v1/admission");
-  EXPECT_EQ(FormatQuery(asked.query), "?group=shop&tier=batch&cpu=2&memory=4GiB&tasks=3");
-  EXPECT_EQ(*asked.header("Authorization"), "Bearer secret");
-  EXPECT_THAT(asked.peer, HasSubstr("127.0.0.1"));
+  rpc::Ask fits = AskForTwoCores();
+  fits.set_group("media");
+  fits.mutable_per_task()->erase("memory");
+  fits.set_tasks(1);
+  status = Check(fits, verdict);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(verdict.outcome(), "admitted");
+  ASSERT_EQ(verdict.borrowed_size(), 1);
+  EXPECT_EQ(verdict.borrowed(0).amount(), 1);
+  EXPECT_EQ(verdict.borrowed(0).cohort(), "all");
+  const std::lock_guard lock(behind_->mutex);
+  EXPECT_EQ(behind_->seen.path, "/taut.admission.v1.Admission/Check");
+  EXPECT_EQ(*behind_->seen.header("Authorization"), "Bearer secret");
+  EXPECT_THAT(behind_->seen.peer, HasSubstr("127.0.0.1"));
+  EXPECT_THAT(behind_->log.lines(), IsEmpty()) << "a check changes nothing";
 }
 
 // Connections that sent only the preface of HTTP/2, and a connection whose calls are refused, do not keep a
@@ -107,20 +157,20 @@ TEST_F(AdmissionServerTest, ACheckIsThatOfTheApi) {
 TEST_F(AdmissionServerTest, SilentConnectionsKeepNoCallOut) {
   AdmissionServerOptions options;
   options.max_connections = 25;
+  behind_->CloseAWindow();
   Start(options);
-  Answers(200, "{}");
   rpc::Verdict verdict;
   ASSERT_TRUE(stub_->Check(Call().get(), AskForTwoCores(), &verdict).ok());
   const auto kept = std::move(stub_);
   const SilentClients silent = ConnectPrefaces("127.0.0.1", server_->port(), 25);
-  Answers(401, "{}");
+  Refuse(absl::UnauthenticatedError("who are you?"));
   std::vector<std::unique_ptr<rpc::Admission::Stub>> refused;
   for (int i = 0; i < 25; ++i) {
     Connect(grpc::InsecureChannelCredentials());
     EXPECT_EQ(stub_->Check(Call().get(), AskForTwoCores(), &verdict).error_code(), grpc::UNAUTHENTICATED);
     refused.push_back(std::move(stub_));
   }
-  Answers(200, "{}");
+  Refuse(absl::OkStatus());
   for (int i = 0; i < 15; ++i) {  // three quarters are for one address
     Connect(grpc::InsecureChannelCredentials());
     const grpc::Status status = stub_->Check(Call().get(), AskForTwoCores(), &verdict);
@@ -132,54 +182,90 @@ TEST_F(AdmissionServerTest, SilentConnectionsKeepNoCallOut) {
 }
 
 TEST_F(AdmissionServerTest, RequestsAreMadeReadAndEnded) {
+  behind_->CloseAWindow();
   Start();
-  Answers(
-      200,
-      R"({"id": 7, "state": "admitted", "end": "", "group": "shop", "tier": "batch", "job": "x", "tasks": 3,
-    "per_task": {"cpu": 2}, "priority": -1, "duration": null, "asked": 1700000000, "since": 1700000001,
-    "admitted": 1700000001, "who": "ann", "reason": "fits"})");
   rpc::Request request;
   rpc::Ask ask = AskForTwoCores();
+  ask.set_tasks(0);  // absent: one
   ask.set_job("x");
   ask.set_duration("2h");
   ask.set_priority(-1);
-  ASSERT_TRUE(stub_->Make(Call().get(), ask, &request).ok());
-  EXPECT_EQ(request.id(), 7);
-  EXPECT_EQ(request.admitted(), 1700000001);
-  EXPECT_FALSE(request.has_duration());
-  EXPECT_EQ(Asked().method, "POST");
-  EXPECT_EQ(
-      Asked().body,
-      R"({"group":"shop","tier":"batch","cpu":"2","memory":"4GiB","tasks":"3","job":"x","duration":"2h",)"
-      R"("priority":"-1"})");
+  grpc::Status status = stub_->Make(Call().get(), ask, &request);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(request.id(), 1);
+  EXPECT_EQ(request.state(), "admitted");
+  EXPECT_EQ(request.group(), "shop");
+  EXPECT_EQ(request.job(), "x");
+  EXPECT_EQ(request.tasks(), 1);
+  EXPECT_EQ(request.per_task().at("cpu"), 2);
+  EXPECT_EQ(request.priority(), -1);
+  EXPECT_EQ(request.duration(), 7200);
+  EXPECT_EQ(request.admitted(), kNowSeconds);
+  EXPECT_EQ(request.who(), "ann");
+  EXPECT_EQ(behind_->service->Find(1)->job, "x") << "it is a request of the service";
   rpc::RequestId id;
-  id.set_id(7);
+  id.set_id(1);
   ASSERT_TRUE(stub_->Get(Call().get(), id, &request).ok());
-  EXPECT_EQ(Asked().path, "/api/v1/requests/7");
+  EXPECT_EQ(request.end(), "");
   ASSERT_TRUE(stub_->End(Call().get(), id, &request).ok());
-  EXPECT_EQ(Asked().method, "DELETE");
-  EXPECT_THAT(Asked().segments, ElementsAre("api", "v1", "requests", "7"));
+  EXPECT_EQ(request.end(), "withdrawn");
   EXPECT_EQ(server_->counts().answered, 3U);
+  EXPECT_THAT(behind_->log.lines(),
+              ElementsAre(HasSubstr("request_done who=ann roles=operator method=POST "
+                                    "path=/taut.admission.v1.Admission/Make status=200"),
+                          HasSubstr("path=/taut.admission.v1.Admission/End status=200")));
 }
 
-TEST_F(AdmissionServerTest, ErrorsHaveTheApisTextAndACode) {
+TEST_F(AdmissionServerTest, RolesAreThoseOfTheApi) {
+  behind_->CloseAWindow();
+  Start();
+  rpc::Request request;
+  rpc::Verdict verdict;
+  rpc::Ask of_media = AskForTwoCores(), of_shop = AskForTwoCores();
+  of_media.set_group("media");
+  of_shop.set_tasks(1);
+  Is(Role::kReader, "rob");
+  EXPECT_EQ(stub_->Make(Call().get(), of_shop, &request).error_code(), grpc::PERMISSION_DENIED);
+  EXPECT_THAT(behind_->log.lines(), Contains(HasSubstr("request_refused who=rob")));
+  Is(Role::kGroup, "mia", {{"shop", GroupRole::kMember}});
+  const grpc::Status other = Check(of_media, verdict);
+  EXPECT_EQ(other.error_code(), grpc::NOT_FOUND) << "as a group that does not exist";
+  EXPECT_EQ(other.error_message(), "no group \"media\" of yours: expected shop or one below");
+  EXPECT_TRUE(stub_->Make(Call().get(), of_shop, &request).ok());
+  Is(Role::kGroup, "max", {{"shop", GroupRole::kMember}});
+  rpc::RequestId id;
+  id.set_id(request.id());
+  EXPECT_TRUE(stub_->Get(Call().get(), id, &request).ok());
+  const grpc::Status foreign = stub_->End(Call().get(), id, &request);
+  EXPECT_EQ(foreign.error_code(), grpc::PERMISSION_DENIED);
+  EXPECT_THAT(foreign.error_message(), HasSubstr("request 1 is of mia"));
+  Is(Role::kGroup, "mae", {{"media", GroupRole::kOwner}});
+  EXPECT_EQ(stub_->End(Call().get(), id, &request).error_code(), grpc::NOT_FOUND);
+  EXPECT_TRUE(behind_->service->Find(1)->open());
+}
+
+TEST_F(AdmissionServerTest, ErrorsHaveACodeAndAText) {
   Start();
   rpc::Verdict verdict;
-  const std::pair<int, grpc::StatusCode> cases[] = {
-      {400, grpc::INVALID_ARGUMENT}, {401, grpc::UNAUTHENTICATED},     {403, grpc::PERMISSION_DENIED},
-      {404, grpc::NOT_FOUND},        {409, grpc::FAILED_PRECONDITION}, {503, grpc::UNAVAILABLE},
-      {500, grpc::INTERNAL}};
-  for (const auto& [status, code] : cases) {
-    Answers(status, R"({"error": "what is \"wrong\""})");
-    const grpc::Status got = stub_->Check(Call().get(), AskForTwoCores(), &verdict);
+  const std::pair<absl::StatusCode, grpc::StatusCode> cases[] = {
+      {absl::StatusCode::kInvalidArgument, grpc::INVALID_ARGUMENT},
+      {absl::StatusCode::kUnauthenticated, grpc::UNAUTHENTICATED},
+      {absl::StatusCode::kPermissionDenied, grpc::PERMISSION_DENIED},
+      {absl::StatusCode::kNotFound, grpc::NOT_FOUND},
+      {absl::StatusCode::kAlreadyExists, grpc::FAILED_PRECONDITION},
+      {absl::StatusCode::kUnavailable, grpc::UNAVAILABLE},
+      {absl::StatusCode::kInternal, grpc::INTERNAL}};
+  for (const auto& [error, code] : cases) {
+    Refuse(absl::Status(error, "what is \"wrong\""));
+    const grpc::Status got = Check(AskForTwoCores(), verdict);
     EXPECT_EQ(got.error_code(), code);
     EXPECT_EQ(got.error_message(), "what is \"wrong\"");
   }
-  Answers(200, "<html>");
-  EXPECT_EQ(stub_->Check(Call().get(), AskForTwoCores(), &verdict).error_code(), grpc::INTERNAL);
+  Refuse(absl::OkStatus());
+  EXPECT_EQ(Check(AskForTwoCores(), verdict).error_code(), grpc::UNAVAILABLE) << "no window has closed";
   rpc::Ask ask = AskForTwoCores();
   (*ask.mutable_per_task())["group"] = "media";
-  const grpc::Status got = stub_->Check(Call().get(), ask, &verdict);
+  const grpc::Status got = Check(ask, verdict);
   EXPECT_EQ(got.error_code(), grpc::INVALID_ARGUMENT) << "a resource is no way to another group";
   EXPECT_THAT(got.error_message(), HasSubstr("\"group\" is not a resource"));
   const AdmissionServerCounts counts = server_->counts();
@@ -195,19 +281,19 @@ TEST_F(AdmissionServerTest, AClientsCertificateIsNamed) {
   options.access.certificate_file = certificates.File("server.pem");
   options.access.key_file = certificates.File("server.key");
   options.access.client_ca_file = certificates.File("ca.pem");
+  behind_->CloseAWindow();
   Start(options);
   const auto file = [&](const std::string& name) {
     std::ifstream in(certificates.File(name));
     return std::string(std::istreambuf_iterator<char>(in), {});
   };
-  Answers(200, R"({"outcome": "admitted"})");
   Connect(grpc::SslCredentials({file("ca.pem"), file("client.key"), file("client.pem")}));
   rpc::Verdict verdict;
   const grpc::Status status = stub_->Check(Call().get(), AskForTwoCores(), &verdict);
   ASSERT_TRUE(status.ok()) << status.error_message();
   {
-    const std::lock_guard lock(calls_->mutex);
-    EXPECT_EQ(calls_->certificate_name, "client");
+    const std::lock_guard lock(behind_->mutex);
+    EXPECT_EQ(behind_->certificate_name, "client");
   }
   Connect(grpc::SslCredentials({file("ca.pem"), file("stranger.key"), file("stranger.pem")}));
   EXPECT_EQ(stub_->Check(Call().get(), AskForTwoCores(), &verdict).error_code(), grpc::UNAVAILABLE);
@@ -216,11 +302,10 @@ TEST_F(AdmissionServerTest, AClientsCertificateIsNamed) {
 TEST_F(AdmissionServerTest, ListensElsewhereOnlyWithTokens) {
   AdmissionServerOptions options;
   options.listen = {"0.0.0.0:0"};
-  const auto none = [](const HttpRequest&, const std::optional<std::string>&) { return HttpResponse(); };
-  EXPECT_THAT(std::string(AdmissionServer::Start(options, none).status().message()),
+  EXPECT_THAT(std::string(AdmissionServer::Start(options, {}).status().message()),
               HasSubstr("refusing to listen"));
   options.listen = {"here"};
-  EXPECT_THAT(std::string(AdmissionServer::Start(options, none).status().message()),
+  EXPECT_THAT(std::string(AdmissionServer::Start(options, {}).status().message()),
               HasSubstr("expected ADDRESS:PORT"));
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/strings.h"
+#include "common/net/clocks.h"
 #include "common/net/reopened_port.h"
 
 namespace taut::server {
@@ -35,8 +36,16 @@ absl::Status Named(const absl::Status& status) {
 
 }  // namespace
 
+QuotaGrpcComponent::QuotaGrpcComponent(QuotaGrpcConfig config, ServerFn server, QuotaComponent& quota,
+                                       const DaemonContext& context)
+    : config_(std::move(config)),
+      server_(std::move(server)),
+      quota_(quota),
+      context_(context),
+      audit_(*context.log, SteadySeconds) {}
+
 std::span<const std::string_view> QuotaGrpcComponent::after() const {
-  static constexpr std::string_view kAfter[] = {"http"};
+  static constexpr std::string_view kAfter[] = {"quota", "http"};
   return kAfter;
 }
 
@@ -50,10 +59,10 @@ absl::Status QuotaGrpcComponent::Start() {
 }
 
 absl::Status QuotaGrpcComponent::Open(const AdmissionServerOptions& options) {
-  absl::StatusOr<std::unique_ptr<AdmissionServer>> grpc =
-      AdmissionServer::Start(options, [this](HttpRequest request, const std::optional<std::string>& name) {
-        return Answer(std::move(request), name);
-      });
+  absl::StatusOr<std::unique_ptr<AdmissionServer>> grpc = AdmissionServer::Start(
+      options, {.identify = [this](HttpRequest& caller, const auto& name) { return Identify(caller, name); },
+                .service = quota_.service(),
+                .audit = &audit_});
   if (!grpc.ok()) return grpc.status();
   const std::lock_guard lock(mutex_);
   if (grpc_ != nullptr) ended_ = SumOf(ended_, grpc_->counts());
@@ -79,13 +88,13 @@ absl::StatusOr<bool> QuotaGrpcComponent::TakeFiles(const QuotaGrpcConfig& config
   if (changed) {
     AdmissionServerOptions options = OptionsOf(wanted, server);
     // Clients do not know the port that this attempt opens.
-    const auto not_open = [](const HttpRequest&, const std::optional<std::string>&) {
-      return ErrorResponse(503, "not open yet");
+    const auto not_open = [](const HttpRequest&, const auto&) {
+      return absl::UnavailableError("not open yet");
     };
     const auto attempt = [&](const Addresses& listen) {
       options.listen = listen;
       const absl::StatusOr<std::unique_ptr<AdmissionServer>> tried =
-          AdmissionServer::Start(options, not_open);
+          AdmissionServer::Start(options, {.identify = not_open});
       if (tried.ok()) (*tried)->Stop();
       return tried.status();
     };
@@ -129,21 +138,23 @@ void QuotaGrpcComponent::Collect(MetricsText& out) const {
               counts.rejected_connections);
 }
 
-HttpResponse QuotaGrpcComponent::Answer(HttpRequest request,
-                                        const std::optional<std::string>& certificate_name) const {
+absl::Status QuotaGrpcComponent::Identify(HttpRequest& caller,
+                                          const std::optional<std::string>& certificate_name) const {
   std::shared_ptr<const Access> access;
   {
     const std::lock_guard lock(mutex_);
     access = access_;
   }
-  Caller caller = access->CallerOf(request, certificate_name);
-  request.role = caller.role;
-  request.user = std::move(caller.user);
-  request.bindings = std::move(caller.bindings);
-  request.refusal = std::move(caller.refusal);
-  if (std::optional<HttpResponse> refused = access->Refuse(request); refused.has_value())
-    return *std::move(refused);
-  return handle_(request);
+  Caller found = access->CallerOf(caller, certificate_name);
+  if (found.role == Role::kNone) {
+    return absl::UnauthenticatedError(
+        StrCat("authentication required: send the metadata authorization: Bearer TOKEN",
+               found.refusal.empty() ? "" : "; ", found.refusal));
+  }
+  caller.role = found.role;
+  caller.user = std::move(found.user);
+  caller.bindings = std::move(found.bindings);
+  return absl::OkStatus();
 }
 
 }  // namespace taut::server

@@ -1,5 +1,5 @@
-// The component of the gRPC port for requests for quota. It uses the tokens of the HTTP server and the
-// handler of the API. It reopens the port when certificates change.
+// The component of the gRPC port for requests for quota. It uses the tokens of the HTTP server, and reopens the
+// port when certificates change.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include "common/net/access.h"
 #include "server/control/component.h"
 #include "server/pool/admission_server.h"
+#include "server/pool/quota_component.h"
 
 namespace taut::server {
 
@@ -19,16 +20,12 @@ class QuotaGrpcComponent final : public Component {
  public:
   // Returns the present options of the HTTP server, whose tokens and roles also apply to the gRPC port.
   using ServerFn = std::function<ServerOptions()>;
-  // `context`, and all objects that the functions use, must outlive this object.
-  QuotaGrpcComponent(QuotaGrpcConfig config, ServerFn server,
-                     std::function<HttpResponse(const HttpRequest&)> handle, const DaemonContext& context)
-      : config_(std::move(config)),
-        server_(std::move(server)),
-        handle_(std::move(handle)),
-        context_(context) {}
+  // `quota`, `context`, and the objects that `server` uses, must outlive this object.
+  QuotaGrpcComponent(QuotaGrpcConfig config, ServerFn server, QuotaComponent& quota,
+                     const DaemonContext& context);
 
   std::string_view name() const override { return "quota.grpc"; }
-  // Returns the HTTP server, which must start first, because this component uses its handler.
+  // Returns the quota component, whose service decides, and the HTTP server, which reads the tokens.
   std::span<const std::string_view> after() const override;
   // Opens the port. Returns errors of AdmissionServer, which begin with the name of the configuration's
   // section.
@@ -53,12 +50,13 @@ class QuotaGrpcComponent final : public Component {
   // certificates are unchanged, unless the error reports that the port is closed.
   absl::StatusOr<bool> TakeFiles(const QuotaGrpcConfig& config);
   absl::Status Open(const AdmissionServerOptions& options);
-  HttpResponse Answer(HttpRequest request, const std::optional<std::string>& certificate_name) const;
+  absl::Status Identify(HttpRequest& caller, const std::optional<std::string>& certificate_name) const;
 
   QuotaGrpcConfig config_;
   const ServerFn server_;
-  const std::function<HttpResponse(const HttpRequest&)> handle_;
+  QuotaComponent& quota_;
   const DaemonContext& context_;
+  AuditLog audit_;
   std::string tls_;           // contents of the TLS files
   mutable std::mutex mutex_;  // guards the members below
   std::shared_ptr<const Access> access_;

@@ -27,18 +27,22 @@ constexpr const char* kOtherToken = "another-token-of-operators-32-letters";
 class QuotaGrpcComponentTest : public ComponentTest {
  protected:
   QuotaGrpcComponentTest() {
+    config_.quota.file = dir_.File("quota.yaml");
+    std::ofstream(config_.quota.file)
+        << "groups: [{name: shop, quotas: [{tier: production, resource: cpu, nominal: 4}]}]\n";
     config_.quota_grpc.listen = {"127.0.0.1:0"};
     server_.operator_tokens = {kToken};
+    CloseAWindow();
+    EXPECT_TRUE(quota_.Start().ok());
   }
-  // An API that answers each caller with its role.
   std::unique_ptr<QuotaGrpcComponent> Make() {
     return std::make_unique<QuotaGrpcComponent>(
-        config_.quota_grpc, [this] { return server_; },
-        [](const HttpRequest& request) {
-          return JsonResponse(200, StrCat(R"({"outcome":")",
-                                          request.role == Role::kOperator ? "operator" : "other", R"("})"));
-        },
-        context_);
+        config_.quota_grpc, [this] { return server_; }, quota_, context_);
+  }
+  QuotaComponent::Options QuotaOptions() const {
+    QuotaComponent::Options options;
+    options.config.file = dir_.File("quota.yaml");
+    return options;
   }
   static grpc::Status Check(
       int port, const std::string& token, rpc::Verdict& verdict,
@@ -53,6 +57,8 @@ class QuotaGrpcComponentTest : public ComponentTest {
     context.AddMetadata("authorization", StrCat("Bearer ", token));
     rpc::Ask ask;
     ask.set_group("shop");
+    ask.set_tier("production");
+    (*ask.mutable_per_task())["cpu"] = "2";
     return stub->Check(&context, ask, &verdict);
   }
   static grpc::StatusCode CodeOf(
@@ -67,18 +73,19 @@ class QuotaGrpcComponentTest : public ComponentTest {
   }
 
   ServerOptions server_;
+  QuotaComponent quota_{QuotaOptions(), context_};
 };
 
-TEST_F(QuotaGrpcComponentTest, AnswersWithTheRoleOfTheTokenUntilItStops) {
+TEST_F(QuotaGrpcComponentTest, AnswersHoldersOfATokenUntilItStops) {
   const auto run = Make();
-  EXPECT_THAT(std::vector(run->after().begin(), run->after().end()), ElementsAre("http"));
+  EXPECT_THAT(std::vector(run->after().begin(), run->after().end()), ElementsAre("quota", "http"));
   ASSERT_EQ(run->Start(), absl::OkStatus());
   EXPECT_EQ(Logged("listening for requests for quota (gRPC) on port "), 1);
   EXPECT_EQ(LoggedPort(), run->port());
   rpc::Verdict verdict;
   const grpc::Status status = Check(run->port(), kToken, verdict);
   ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_EQ(verdict.outcome(), "operator");
+  EXPECT_EQ(verdict.outcome(), "admitted");
   EXPECT_EQ(CodeOf(run->port(), "no token of this server, really"), grpc::UNAUTHENTICATED);
   EXPECT_THAT(MetricsOf(*run), HasSubstr("tautd_quota_grpc_requests_total{result=\"answered\"} 1\n"));
   EXPECT_THAT(MetricsOf(*run), HasSubstr("tautd_quota_grpc_requests_total{result=\"rejected\"} 1\n"));

@@ -189,8 +189,7 @@ class Maker {
         list_.Add(std::make_unique<server::HttpComponent>(std::move(options), shown_, context_));
     if (config_.quota_grpc.listen.empty()) return;
     list_.Add(std::make_unique<server::QuotaGrpcComponent>(
-        config_.quota_grpc, [http] { return http->options(); },
-        [http](const HttpRequest& request) { return http->Handle(request); }, context_));
+        config_.quota_grpc, [http] { return http->options(); }, *shown_.quota, context_));
   }
 
   const DaemonConfig& config_;

@@ -1,4 +1,4 @@
-#include "server/api/reach.h"
+#include "server/pool/reach.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,10 @@
-#include "server/api/audit_log.h"
+#include "server/auth/audit_log.h"
 
 #include <utility>
 
+#include "common/base/strings.h"
 #include "common/base/utf8.h"
+#include "common/net/http_status.h"
 #include "server/auth/permissions.h"
 
 namespace taut::server {
@@ -17,6 +19,12 @@ void AuditLog::LogRequest(const HttpRequest& request, const HttpResponse& respon
                                                   request.segments.size() > 3);
   if (question && !refused) return;
   Log(request, {request.user, RolesText(request), response.text(), response.status});
+}
+
+void AuditLog::LogCall(const HttpRequest& caller, bool is_change, const absl::Status& result) {
+  const int status = result.ok() ? 200 : HttpStatusOf(result.code());
+  const bool refused = status == 403 || (caller.role == Role::kGroup && status == 404);
+  if (is_change || refused) Log(caller, {caller.user, RolesText(caller), Message(result), status});
 }
 
 void AuditLog::Log(const HttpRequest& request, const Entry& entry) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "common/base/daemon_log.h"
 #include "common/net/http.h"
 
@@ -30,6 +31,9 @@ class AuditLog {
   // Logs the request if it was a change or was refused. Does not log reads, requests without a role, and
   // sign-outs, which their handler logs.
   void LogRequest(const HttpRequest& request, const HttpResponse& response);
+  // Does the same for a call of another port, which `is_change` describes. The status is the HTTP status of the
+  // result. An unknown name is logged for people of groups, because a name of another group has the same result.
+  void LogCall(const HttpRequest& caller, bool is_change, const absl::Status& result);
   void Log(const HttpRequest& request, const Entry& entry);
 
  private:
