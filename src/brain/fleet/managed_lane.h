@@ -17,7 +17,7 @@ struct ManagedLane {
 
   Lane lane;
   GateState gate;
-  // Risk of the recommended limit as of the last RefreshRisk; absent: there is neither a forecast nor an ordered
+  // Risk of the recommended limit as of the last RefreshRisk; absent: there is neither a forecast nor a target
   // risk.
   Boxed<LimitRisk> limit_risk;
 

@@ -142,7 +142,7 @@ std::unique_ptr<Recommender> MakeEnsemble(const Ingredients& in) {
 
 std::unique_ptr<Recommender> MakeAnalogs(const Ingredients& in) {
   AnalogJob job{DecisionWindow(in.job.name), in.settings.analogs.OwnOrder(in.resource)};
-  // A tolerance of OOM kills changes the ordered risk (SettingsFor), so it must not also change the price; a class
+  // A tolerance of OOM kills changes the risk target (SettingsFor), so it must not also change the price; a class
   // changes only the price.
   if (ThrottlesAtLimit(in.resource))
     job.price_factor = OverrunPriceFactor(in.resource, in.job, in.settings.moving_window);

@@ -143,7 +143,7 @@ struct StatedPromise {
   double share = 0;
 };
 // Returns the promise: `chance` (for a day) if the recommender states it, else the target share of work above
-// limits in `settings`, which include the job's own ordered risk.
+// limits in `settings`, which include the job's own risk target.
 StatedPromise StatedPromiseOf(std::optional<double> chance, Policy policy, Resource r,
                               const WorkFunctionSettings& settings);
 

@@ -159,7 +159,7 @@ TEST(RiskTable, AShareOfAllJobsIsPromisedOfNoSize) {
       BrokenText(BrokenPromises(worse)[0]),
       HasSubstr(
           "CPU limits that are shown (all jobs): 2 % of the work were above the limit, 1 % was ordered"));
-  // A share ordered for each job is a promise.
+  // A target share of each job is a promise.
   RiskKey own = kCpu, own_large = large;
   own.promise = own_large.promise = RiskPromise::kJobShare;
   RiskTable jobs;
