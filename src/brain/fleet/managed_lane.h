@@ -17,8 +17,8 @@ struct ManagedLane {
 
   Lane lane;
   GateState gate;
-  // Risk of the recommended limit as of the last RefreshRisk; absent: there is neither a forecast nor a target
-  // risk.
+  // Risk of the recommended limit as of the last RefreshRisk; absent: there is neither a forecast nor a risk
+  // target.
   Boxed<LimitRisk> limit_risk;
 
   // Returns the limit of the tasks outside a trial. Absent: unlimited.
