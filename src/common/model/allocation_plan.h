@@ -25,7 +25,7 @@ struct TemplateContainer {
   bool rest_is_equal = false;               // requests equal limits in all other containers
   PerResource<ContainerResources> amounts;  // indexed by Resource
 
-  // By Resource: name of the autoscaler that uses the request; "": none. The request must not change if an
+  // Indexed by Resource: name of the autoscaler that uses the request; "": none. The request must not change if an
   // autoscaler uses it.
   PerResource<std::string> scaled_by;
 

@@ -13,8 +13,8 @@ namespace taut {
 
 // One container of a pod.
 struct PodPart {
-  // Recommended amounts by Resource. If both amounts are absent, nothing is recommended; if one is absent,
-  // the current amount stays.
+  // Recommended amounts, indexed by Resource. If both amounts are absent, nothing is recommended; if one is
+  // absent, the current amount stays.
   PerResource<ContainerResources> recommended;
   PerResource<ContainerResources> now;  // the pod's current amounts
 };
@@ -22,8 +22,8 @@ struct PodPart {
 struct PodTotals {
   uint32_t containers = 0;
   uint32_t recommended = 0;  // containers with a recommendation for some resource
-  // By Resource. A request is absent if no container has a request. A limit is absent if any container has no
-  // limit, since a container without a limit may use the rest of the node.
+  // Indexed by Resource. A request is absent if no container has a request. A limit is absent if any container has
+  // no limit, since a container without a limit may use the rest of the node.
   PerResource<ContainerResources> amounts;
 
   const ContainerResources& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }

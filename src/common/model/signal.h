@@ -38,8 +38,8 @@ struct Signal {
   std::optional<double> cut_at = std::nullopt;
   // The job's load by its load series; absent: the job has no load series.
   std::optional<double> load = std::nullopt;
-  // By IndexOf, for all resources. used_together: usage of all tasks together, mean over the window; absent:
-  // not measured. owner_limits: the owner's limit per task; absent: none.
+  // Figures of all resources, indexed by IndexOf. used_together: usage of all tasks together, mean over the
+  // window; absent: not measured. owner_limits: the owner's limit per task; absent: none.
   PerResource<std::optional<double>> used_together = {};
   PerResource<std::optional<double>> owner_limits = {};
   const std::optional<double>& together(Resource r) const { return used_together[IndexOf(r)]; }

@@ -32,8 +32,8 @@ struct ServerCounts {
   std::array<uint64_t, 6> answers{};  // responses by status class: answers[2] counts 2xx
   uint64_t bytes_in = 0;              // HTTP bytes, without TLS
   uint64_t bytes_out = 0;
-  uint64_t open_connections = 0;  // now
-  uint64_t open_streams = 0;      // now
+  uint64_t open_connections = 0;  // present number
+  uint64_t open_streams = 0;      // present number
 };
 
 // A running server. Handlers may be called until Stop returns.

@@ -69,7 +69,7 @@ class FakeEngine {
     const std::lock_guard lock(mutex_);
     return streams_.size();
   }
-  // Stops the engine. The socket file remains, as after a real engine.
+  // Stops the engine. The socket file remains, as after the stop of a real engine.
   void Stop() {
     is_stopping_ = true;
     if (acceptor_.joinable()) acceptor_.join();

@@ -22,7 +22,8 @@ class LoginSessions final : public BrowserSessions {
   struct Options {
     int64_t session_s = 12 * 3600;
     bool secure = true;  // pages use https; selects the cookie's name
-    // Most sessions in total and of one user. If a bound is reached, a new session ends the oldest session.
+    // Maximum numbers of sessions, in total and of one user. If a bound is reached, a new session ends the oldest
+    // session.
     size_t max_sessions = 5000, max_of_user = 20;
     std::shared_ptr<const OidcVerifier> verifier;
     std::function<std::string(size_t bytes)> random;

@@ -91,10 +91,11 @@ struct DaemonConfig {
 // invalid value (with the valid values).
 absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name,
                                                std::span<const ChangedDefault> changes = ChangedDefaults());
-// Reads and parses the file. NotFound if the file cannot be read; otherwise errors as ParseDaemonConfig.
+// Reads and parses the file. NotFound if the file cannot be read; else the errors of ParseDaemonConfig.
 absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path);
 
-// Returns the mapping rules of the file at `path`; for "", the built-in rules. Errors as ReadDaemonConfig.
+// Returns the mapping rules of the file at `path`; for "", the built-in rules. Returns the errors of
+// ReadDaemonConfig.
 absl::StatusOr<std::vector<MappingRule>> ReadMappingRules(const std::string& path);
 
 // A single value of the file. Lists of rules, and settings of jobs and recommenders, have separate tables.

@@ -40,7 +40,7 @@ class Ingest {
   };
   Ingest(MappingRules rules, const Options& options);
 
-  // Processes a body with Content-Encoding snappy. Returns errors as RemoteWriteDecoder::Decode does; series
+  // Processes a body with Content-Encoding snappy. Returns the errors of RemoteWriteDecoder::Decode; series
   // before the damage are processed. A refused series or sample is counted and is not an error.
   // Refuses series with the metric names of the sample log (kPartMetric, kFactMetric), and counts them in
   // `own_names`. WriteLogged would accept them as values of a WorkloadIntake, so the body must not be logged.

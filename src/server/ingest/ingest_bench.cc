@@ -74,7 +74,7 @@ BENCHMARK(BM_DecodeToWindows)
     ->Args({200'000, 0})
     ->Unit(benchmark::kMillisecond);
 
-// Argument: series. One window of 15-second samples.
+// Argument: number of series, each with one window of 15-second samples.
 void BM_CloseWindow(benchmark::State& state) {
   const auto series = static_cast<uint32_t>(state.range(0));
   uint64_t closed = 0;

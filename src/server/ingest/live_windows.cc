@@ -191,7 +191,7 @@ const ReportedWindow* LiveWindows::Reported(uint32_t slot, WindowId window) cons
 
 std::vector<LiveWindows::TaskLimitsOfJob> LiveWindows::MemoryLimits(std::span<const JobId> jobs,
                                                                     const SeriesMapper& mapper) const {
-  // Limits by task and part, per job.
+  // The limits of each job. Key: task and part.
   std::vector<std::map<std::pair<uint32_t, uint32_t>, double>> parts(jobs.size());
   absl::flat_hash_map<uint32_t, size_t> numbers;
   for (size_t i = 0; i < jobs.size(); ++i) numbers.emplace(jobs[i].value, i);

@@ -386,7 +386,7 @@ TEST(LiveWindows, PeriodsOfLimitsAreCountedByTask) {
     for (const char* replica : {"1", "2"}) add("a", "app", replica, s, 2);
     add("a", "proxy", "", s, 1);
     add("b", "app", "", s, 0);
-    add("gone", "app", "", s, 5);  // not measured, so not a task of the window
+    add("gone", "app", "", s, 5);  // no measurement, so the window does not have this task
   }
   cell.Send(points);
   cell.Close(420);

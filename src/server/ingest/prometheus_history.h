@@ -109,7 +109,7 @@ class PrometheusHistory {
 
   // Passes on the labels, ascending, of the series of `selectors` that the server's index has in [from, to]. A
   // series may be repeated. If the index is coarse, series without samples in this time are included. Costs the
-  // server less than samples. Errors as Read.
+  // server less than samples. Returns the errors of Read.
   using LabelsFn = absl::FunctionRef<absl::Status(std::span<const LabelView> labels)>;
   absl::Status ReadSeries(std::span<const HistorySelector> selectors, Timestamp from, Timestamp to,
                           const std::function<bool()>& should_stop, LabelsFn on_series);

@@ -30,7 +30,7 @@ class QueryAnswerParser {
   //   FailedPrecondition  the server reports that the query failed; the message is the server's text
   // Also returns an error of fn, which ends the parsing. About 35 ns a sample.
   absl::Status Parse(std::string& body, SeriesFn fn);
-  // Parses the response of /api/v1/series, which contains only labels. Errors as Parse.
+  // Parses the response of /api/v1/series, which contains only labels. Returns the errors of Parse.
   absl::Status ParseSeries(std::string& body,
                            absl::FunctionRef<absl::Status(std::span<const LabelView> labels)> fn);
   // Returns the first warning in the last response, such as a notice about data that the server could not

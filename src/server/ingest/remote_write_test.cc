@@ -76,7 +76,7 @@ const std::string kUpMessage =
     std::string("\x0A\x0E\x0A\x08__name__\x12\x02up", 16) +            // label, 14 bytes
     std::string("\x0A\x07\x0A\x03job\x12\x00", 9) +                    // label with an empty value
     std::string("\x12\x10\x09\x00\x00\x00\x00\x00\x00\xF8\x3F", 11) +  // sample, 16 bytes: 1.5
-    std::string("\x10\x80\xD0\x95\xFF\xBC\x31", 7);                    // at 1,700,000,000,000 ms
+    std::string("\x10\x80\xD0\x95\xFF\xBC\x31", 7);                    // time 1,700,000,000,000 ms
 
 TEST(RemoteWrite, ReadsTheWireFormByteByByte) {
   const Decoded d = DecodeMessage(kUpMessage);

@@ -121,7 +121,7 @@ class SeriesJobs {
     JobId id;
     int32_t day = 0;
   };
-  // Key of an entry in ids_.
+  // Maps an entry of ids_ to its key: the job's name.
   struct NameOfJob {
     const JobTable<Job>* jobs;
     std::string_view operator()(uint32_t id) const { return (*jobs)[JobId{id}].name; }

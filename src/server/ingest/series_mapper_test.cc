@@ -338,7 +338,8 @@ TEST(SeriesMapper, AStoresJobsKeepTheirNumbers) {
 // At any time, each series in use has a separate slot, bound as the rules map the series.
 RC_GTEST_PROP(SeriesMapper, StaysTrueWhileSeriesComeAndGo, ()) {
   SeriesMapper mapper = NewMapper();
-  std::map<uint32_t, std::pair<uint32_t, int64_t>> alive;  // by series: slot, minute of the last sample
+  // Key: series; value: slot, and minute of the last sample.
+  std::map<uint32_t, std::pair<uint32_t, int64_t>> alive;
   int64_t minute = 0;
   for (const auto& [series, step] : *rc::gen::container<std::vector<std::pair<uint32_t, int>>>(
            rc::gen::pair(rc::gen::inRange(0U, 60U), rc::gen::inRange(0, 20)))) {

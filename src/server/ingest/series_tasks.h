@@ -45,7 +45,7 @@ class SeriesTasks {
     uint32_t uses = 0;  // number of slots that use this entry; 0: free
     PackedText name;
   };
-  // Returns the key of an entry of ids_: job and name of the task.
+  // Maps an entry of ids_ to its key: job and name of the task.
   struct JobAndName {
     const std::vector<Task>* tasks;
     std::pair<uint32_t, std::string_view> operator()(uint32_t entry) const {

@@ -22,7 +22,7 @@ struct StartSpan {
   bool operator==(const StartSpan&) const = default;
 };
 
-// Returns in `out` the parts of [begin, end) that are within `startup_ms` after a start of the task,
+// Sets `out` to the parts of [begin, end) that are within `startup_ms` after a start of the task,
 // ascending and disjoint. Each sample of kind start_time contains one start: a task that starts again in the
 // window has two. A start more than a minute after its sample is ignored, because the clocks of the sample
 // and of the start differ.

@@ -50,7 +50,7 @@ class AccountTest : public ::testing::TestWithParam<Which> {
     pass.account = entries;
     ASSERT_TRUE(subject_->store().Commit(pass).ok());
   }
-  // Sums by job.
+  // Returns the sum of each job's entries. Key: job.
   std::map<uint32_t, AccountEntry> Sums(WindowId from, WindowId to) {
     std::map<uint32_t, AccountEntry> sums;
     const absl::Status read = subject_->history().ReadAccount(

@@ -16,7 +16,7 @@ class FileLock {
   // cannot be created.
   static absl::StatusOr<std::unique_ptr<FileLock>> Take(const std::string& path);
   // Locks an existing file without writing to it, such as a database. The lock holds under all names of the
-  // file. Errors as Take.
+  // file. Returns the errors of Take.
   static absl::StatusOr<std::unique_ptr<FileLock>> TakeFile(const std::string& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

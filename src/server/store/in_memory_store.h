@@ -13,7 +13,7 @@
 
 namespace taut::server {
 
-// Returns the same results as SqliteStore. Thread-safe. Memory: about the size of the usage. One call of
+// Every call returns the result of SqliteStore. Thread-safe. Memory: about the size of the usage. One call of
 // Maintain does all work, at a cost proportional to the deleted data.
 class InMemoryStore final : public Store, public History {
  public:

@@ -94,7 +94,7 @@ class Statement {
 class Database {
  public:
   enum class Access : uint8_t { kReadWrite, kRead };
-  // Opens the file; kReadWrite creates a missing file. Returns errors as Error() does.
+  // Opens the file; kReadWrite creates a missing file. Returns the errors of Error().
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path, Access access);
   ~Database();
   Database(const Database&) = delete;
@@ -136,7 +136,7 @@ absl::Status Damaged(std::string_view path, std::string_view what);
 class Transaction {
  public:
   enum class Kind : uint8_t { kRead, kWrite };
-  // Begins a transaction; kWrite locks the file at once. Errors as Database::Error.
+  // Begins a transaction; kWrite locks the file at once. Returns the errors of Database::Error.
   static absl::StatusOr<std::unique_ptr<Transaction>> Begin(Database& db, Kind kind);
   ~Transaction();
   Transaction(const Transaction&) = delete;

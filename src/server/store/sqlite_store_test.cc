@@ -45,7 +45,7 @@ class SqliteStoreTest : public ::testing::Test {
     store_ = *std::move(opened);
   }
   absl::Status OpenStatus() { return SqliteStore::Open(options_).status(); }
-  // Returns windows of `jobs` jobs, over midnight.
+  // Commits `windows` windows of `jobs` jobs, over midnight.
   void Fill(uint32_t jobs, int32_t windows) {
     PassMaker maker(1, jobs, next_);
     for (; windows > 0; --windows) {

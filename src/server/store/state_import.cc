@@ -25,7 +25,7 @@ constexpr Beside kStateFiles[] = {{".machines", "machines"}, {".capacity", "capa
 constexpr Beside kLogFiles[] = {{".requests", "request_log"}, {".budgets", "budget_ledger"}};
 
 constexpr const char* kRequestMigrations[] = {
-    // 1
+    // Version 1
     R"(
 CREATE TABLE entries(id INTEGER PRIMARY KEY AUTOINCREMENT, request INTEGER NOT NULL, time_s INTEGER NOT NULL,
                      who TEXT NOT NULL, text TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;

@@ -144,10 +144,10 @@ class History {
   enum class Reasons : uint8_t { kLeaveOut, kInclude };
   // Returns the decisions of the query, newest first. With kLeaveOut, Decision::reason is empty.
   virtual absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) = 0;
-  // Returns OOM kills from `from_s` on, newest first, at most `limit`; `job` absent: of all jobs.
+  // Returns OOM kills from `from_s` on, newest first, at most `limit`; `job` absent: all jobs.
   virtual absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
                                                       size_t limit) = 0;
-  // TierActs and Settings return their results newest first; `job` absent: of all jobs.
+  // TierActs and Settings return their results newest first; `job` absent: all jobs.
   virtual absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery& query) = 0;
   virtual absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job,
                                                               size_t limit) = 0;
