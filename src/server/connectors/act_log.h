@@ -29,7 +29,7 @@ class ActLog final : public Component {
   struct Options {
     NotifyConfig config;
     std::string cell;      // part of each notification
-    std::string currency;  // for budgets without a currency of their own
+    std::string currency;  // currency of budgets without a currency of their own
     // Returns all known agents; null if agents are not enabled. Called by the loop, like `budgets`.
     std::function<std::vector<AgentView>()> agents;
     // Returns the new notices about budgets; null without budgets. Called once an hour.
@@ -69,7 +69,7 @@ class ActLog final : public Component {
   const DaemonContext& context_;
   std::string actuator_;
   std::unique_ptr<Webhook> webhook_;
-  std::map<std::string, bool> agents_;  // true for agents that were connected at the last check, by name
+  std::map<std::string, bool> agents_;  // key: name of an agent; true if it was connected at the last check
   double agents_seen_s_ = 0;
   // Holds that were already logged above debug level. Without this set, a job that pauses between its runs would
   // log each hold again. kNone stands for the end of a hold.

@@ -161,7 +161,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
   bool stopping_ = false;
   std::optional<ExternalBatch> next_;
   std::vector<ExternalAnswer> answers_;
-  std::vector<RefusedAnswer> refused_;                      // not yet returned to the caller
+  std::vector<RefusedAnswer> refused_;                      // rejected answers that the caller has not taken
   std::set<std::pair<ExternalRefusal, std::string>> told_;  // reported so far, by kind and job
   ExternalHealth health_;
   grpc::ClientContext* call_ = nullptr;  // current call; null: none

@@ -22,7 +22,7 @@ namespace taut::server {
 // The object that KEDA scales, as named in KEDA's request.
 struct ScaledObject {
   std::string name, name_space;
-  std::map<std::string, std::string> metadata;  // of the trigger
+  std::map<std::string, std::string> metadata;  // metadata of the trigger
 };
 
 // Returns the name of the job: the metadata key `job`, else {cluster/}namespace/kind/name from the metadata. The
@@ -36,11 +36,12 @@ absl::StatusOr<std::string> JobOfScaledObject(const ScaledObject& object);
 using ReplicasOf = std::function<absl::StatusOr<int64_t>(const std::string& job)>;
 
 struct ScalerServerOptions {
-  std::vector<std::string> listen;         // such as "127.0.0.1:7072"; port 0: any free port
+  std::vector<std::string> listen;         // addresses such as "127.0.0.1:7072"; port 0: any free port
   std::string certificate_file, key_file;  // PEM; TLS if both are set
-  std::string client_ca_file;              // with TLS: clients need a certificate of this CA
-  int max_connections = 64;                // also at most half of the process's file descriptors
-  int max_streams = 1000;  // maximum number of open streams of StreamIsActive; more get RESOURCE_EXHAUSTED
+  // CA of the clients' certificates, which TLS then requires; "": none
+  std::string client_ca_file;
+  int max_connections = 64;  // limit, also bounded by half of the process's file descriptors
+  int max_streams = 1000;    // maximum number of open streams of StreamIsActive; more get RESOURCE_EXHAUSTED
   int stream_period_ms = 1000;  // interval at which the numbers for open streams are checked
 };
 

@@ -51,7 +51,7 @@ TEST_F(ScalerComponentTest, AnErrorNamesTheSection) {
   ScalerComponent run(scaler_, context_);
   EXPECT_THAT(Message(run.Start()), HasSubstr("external_scaler: "));
   EXPECT_EQ(Logged("listening"), 0);
-  run.Stop();  // without Start()
+  run.Stop();  // a call without Start()
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ class WebhookActuator final : public Actuator {
   absl::StatusOr<HttpResponse> Send(const WebhookQueue::Attempt& attempt);
 
   const Options options_;
-  const std::unique_ptr<HttpPoster> poster_;  // used only by Step()
+  const std::unique_ptr<HttpPoster> poster_;  // client that only Step() uses
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   WebhookQueue queue_;

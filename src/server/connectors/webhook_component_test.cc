@@ -74,7 +74,7 @@ TEST_F(WebhookComponentTest, AnEndpointThatIsAwayIsLoggedOnceAndItsReturnToo) {
 
 TEST_F(WebhookComponentTest, OrdersOfAfterAStopAreSaved) {
   WebhookComponent run(hook_, &store_, context_);
-  run.Stop();  // before Start()
+  run.Stop();  // a call before Start()
   const auto actuator = Open(run);
   ASSERT_EQ(run.Start(), absl::OkStatus());
   run.Stop();

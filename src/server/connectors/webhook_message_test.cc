@@ -79,7 +79,7 @@ TEST(WebhookMessage, TextsAreBoundedAndPrintable) {
   EXPECT_LE(text.size(), 310U);
   EXPECT_THAT(text, testing::EndsWith("ü..."));
   EXPECT_THAT(ResultOf(TextResponse(400, "bad \xff\x1b[31m")).text, HasSubstr("\\xff"));
-  EXPECT_EQ(ResultOf(JsonResponse(200, "{\"message\": \"a\xff\"}")).text, "");  // not JSON
+  EXPECT_EQ(ResultOf(JsonResponse(200, "{\"message\": \"a\xff\"}")).text, "");  // the text is not JSON
   EXPECT_EQ(ResultOf(JsonResponse(200, R"({"message": "a\nb"})")).text.find('\n'), std::string::npos);
 }
 

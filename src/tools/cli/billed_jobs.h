@@ -32,7 +32,7 @@ struct BilledGroups {
 BilledGroups AssignGroups(const brain::Pricing& pricing, const std::vector<JobInfo>& jobs);
 
 struct RecommendArgs {
-  std::string recommender, warmup;  // as on the command line
+  std::string recommender, warmup;  // texts of the command line
   bool quiet = false;
 };
 struct RecommendedLimits {

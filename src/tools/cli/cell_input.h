@@ -20,7 +20,7 @@ namespace taut::tools {
 // A cell, and its events over time if the files contain events.
 struct LoadedCell {
   brain::CellModel model;
-  brain::CellWorkload workload;  // not checked: call CheckCellWorkload()
+  brain::CellWorkload workload;  // events that CheckCellWorkload() has not checked
   ReadReport report;
   std::vector<brain::CellFinding> findings;
   bool has_events = false;  // true if `events` contains recorded events

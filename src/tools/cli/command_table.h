@@ -25,8 +25,8 @@ CLI::App* FindCommand(const CLI::App& app, std::string_view name);
 
 struct CommandRow {
   const char* name;     // words as the user types them, such as "get jobs"
-  CommandGroup group;   // for two words, equal to the group of the first word
-  const char* summary;  // one line of the help, at most 70 columns
+  CommandGroup group;   // heading in the help; a command of two words has the group of its first word
+  const char* summary;  // line of the help, at most 70 columns
   const char* help;     // sentences, a blank line, "Examples:", and one line per example
   // Names in earlier versions. Each name works until the next release and prints a warning with the new name.
   std::vector<std::string_view> old_names = {};

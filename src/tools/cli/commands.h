@@ -17,8 +17,8 @@ enum class OutputForm : uint8_t { kTable, kJson, kYaml, kCsv };
 
 // Arguments that replay, explain and tune have in common.
 struct EngineArgs {
-  std::vector<std::string> recommenders;  // empty: all recommenders that jobs may use
-  std::vector<std::string> resources;     // empty: both resources
+  std::vector<std::string> recommenders;  // names; empty: all recommenders that jobs may use
+  std::vector<std::string> resources;     // names; empty: both resources
   std::string warmup = "7d";
   std::string feedback = "none";
   std::string restart_delay = "10m";
@@ -49,7 +49,7 @@ struct ReplayArgs {
 int RunReplay(const ReplayArgs& args);
 
 struct ExplainArgs {
-  TraceArgs trace;  // without paths: query the daemon
+  TraceArgs trace;  // trace to explain; without paths the daemon is queried
   EngineArgs engine;
   ConnectionArgs connection;
   std::string job;
@@ -153,7 +153,7 @@ struct CostsArgs {
   DaemonArgs daemon;
   std::string by;           // label, or ":job" for single jobs; "": the daemon's default
   std::optional<int> days;  // days up to now; absent: the daemon's default
-  std::string month;        // such as "2026-11"; "": use `days`
+  std::string month;        // month such as "2026-11"; "": use `days`
   int limit = 30;
 };
 int RunCosts(const CostsArgs& args);
@@ -161,7 +161,7 @@ int RunCosts(const CostsArgs& args);
 // taut get bills: bills of the groups from a running daemon.
 struct BillsArgs {
   DaemonArgs daemon;
-  std::string month;  // such as "2026-11"; "": the current month
+  std::string month;  // month such as "2026-11"; "": the current month
   std::string group;  // group whose lines and jobs are shown; "": all groups
   int limit = 30;
   std::string focus;  // path of a FOCUS file, or "-" for stdout; "": print the bill

@@ -18,12 +18,12 @@ struct CompactArgs {
   std::string at;  // time of the cell; empty: the time with most tasks, or all jobs if there are no times
   uint32_t machines = 1000;       // number of machines of a generated cell
   double tasks_per_machine = 12;  // approximate mean number of tasks in a generated cell
-  uint64_t seed = 1;              // for the generated cell and for the trials
+  uint64_t seed = 1;              // seed of the generated cell and of the trials
   // Empty: all experiments, or only the base if there are recommenders or predictors.
   std::vector<std::string> experiments;
   // recommenders, settings_file and set; no recommenders: none is replayed
   EngineArgs engine;
-  std::vector<std::string> predictors;  // empty: no predictor
+  std::vector<std::string> predictors;  // names; empty: no predictor
   std::string score = "hybrid";
   double stranded_weight = brain::CellScoring().stranded_weight;
   uint32_t trials = 11;

@@ -13,7 +13,7 @@ struct EconomyArgs {
   TraceArgs trace;
   std::string prices;                 // path of the price file
   std::vector<std::string> tiers;     // rules such as "batch=slack"; other tiers keep their default
-  std::vector<std::string> policies;  // empty: all policies
+  std::vector<std::string> policies;  // names; empty: all policies
   // Such as "cpu=100" or "memory=1TiB"; empty: the pool of the price file, or capacity_share.
   std::vector<std::string> capacity;
   double capacity_share = 0.5;  // share of the highest sum of the owners' limits

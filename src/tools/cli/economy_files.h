@@ -16,7 +16,7 @@ namespace taut::tools {
 // Names and groups that appear in the files.
 struct EconomyNames {
   const brain::PriceSheet* sheet = nullptr;
-  const std::vector<JobInfo>* jobs = nullptr;  // by JobId
+  const std::vector<JobInfo>* jobs = nullptr;  // jobs of the trace, indexed by JobId
   std::vector<std::string> groups;             // name of each group, by number
   std::vector<BilledJob> billed;               // group and tier of each job, by JobId
 };

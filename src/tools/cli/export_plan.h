@@ -12,10 +12,10 @@ namespace taut::tools {
 
 // Fields of a container that a recommendation changes.
 enum class ResourceFields : uint8_t {
-  kSettings,  // as the job's settings applies_to and request_share define
+  kSettings,  // fields that the job's settings applies_to and request_share determine
   kNone,      // neither request nor limit
-  kRequests,  // only the request
-  kLimits,    // only the limit
+  kRequests,  // request only
+  kLimits,    // limit only
   kBoth       // request and limit, both to the recommendation
 };
 

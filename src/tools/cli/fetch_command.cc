@@ -105,7 +105,7 @@ struct FetchPlan {
   std::vector<server::MappingRule> rules;
   AppliesTo baseline = AppliesTo::kLimit;
   int64_t seconds = 0;             // length of the fetched time in seconds
-  std::optional<Timestamp> until;  // absent: until now
+  std::optional<Timestamp> until;  // end of the fetched time; absent: now
 };
 
 absl::StatusOr<FetchPlan> PlanFetch(const FetchArgs& args) {

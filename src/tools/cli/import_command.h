@@ -9,7 +9,7 @@
 namespace taut::tools {
 
 struct ImportArgs {
-  std::string what;   // "vpa"
+  std::string what;   // kind of the imported data, which must be "vpa"
   std::string file;   // path of the checkpoints; "-": standard input
   std::string rules;  // path of the output file with rules; empty: not written
   std::string floor = "target";

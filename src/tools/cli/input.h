@@ -47,7 +47,7 @@ class LoadedTrace final : public DaySource {
   // Returns the job named `name`. NotFound contains the most similar name.
   absl::StatusOr<JobId> FindJob(const std::string& name) const;
   bool interrupted = false;          // true if reading was interrupted
-  brain::RecordedMachines machines;  // empty without WithMachines::kYes
+  brain::RecordedMachines machines;  // machines of the trace; empty without WithMachines::kYes
 
  private:
   JobDayStore store_;

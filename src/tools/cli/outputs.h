@@ -13,7 +13,7 @@ namespace taut::tools {
 
 struct NamedPath {
   std::string_view option;  // name of the option, such as "--report"
-  std::string path;         // empty: no file is written
+  std::string path;         // path; empty: no file is written
 };
 
 // Returns InvalidArgument if an output is an input, is in an input directory, or is requested twice. Compares

@@ -14,11 +14,11 @@ namespace taut::tools {
 
 struct OvercommitArgs {
   TraceArgs trace;
-  std::vector<std::string> resources;   // empty: both resources
-  std::vector<std::string> predictors;  // empty: the default predictors
+  std::vector<std::string> resources;   // names; empty: both resources
+  std::vector<std::string> predictors;  // names; empty: the default predictors
   std::string compatibility;            // version of taut whose defaults apply; "": this version
   std::vector<std::string> set;         // key=value
-  std::string machines = "made";        // "made" (generated placements) or "recorded"
+  std::string machines = "made";        // kind of machines: "made" (generated placements) or "recorded"
   uint32_t machine_tasks = 25;
   uint32_t placements = 2;
   uint64_t seed = 1;
@@ -30,7 +30,8 @@ struct OvercommitArgs {
   std::string requests = "analogs";
   std::string settings_file;  // path of a settings file for the recommender of `requests`
   std::vector<std::string>
-      tiers;          // name=share; empty: half batch, half production; for jobs without a priority
+      // Shares as name=share, for jobs without a priority; empty: half batch, half production.
+      tiers;
   std::string kills;  // path of the CSV of kills; empty: not written
   OutputForm output = OutputForm::kTable;
   bool quiet = false;

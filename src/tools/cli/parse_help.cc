@@ -32,7 +32,7 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
 
 // The values of some options of `app`, for one branch of a shell's case statement.
 struct Taken {
-  std::vector<std::string> names;  // such as "--mode"
+  std::vector<std::string> names;  // names such as "--mode"
   std::vector<std::string> words;
   bool job = false;  // true: the value is the name of a job
 };

@@ -29,7 +29,7 @@ struct AdmitArgs {
   std::string group, tier;
   std::vector<std::string> amounts;  // amounts of each task: "cpu=4", "memory=8GiB", "gpu=1"
   std::string tasks;                 // number of tasks; empty: 1
-  std::string duration;              // empty: unknown
+  std::string duration;              // duration of the request; empty: unknown
   OutputForm output = OutputForm::kTable;
 };
 // Prints the verdict about the request. Returns kExitFailed if the request would be queued or refused.

@@ -19,14 +19,14 @@ struct ReplicasArgs {
   // Label of a JSON load that contains the job's name; "": all labels together form the name.
   std::string job_label;
   std::vector<std::string> signals;   // columns of a CSV load that function.target may use
-  std::vector<std::string> policies;  // empty: all policies
+  std::vector<std::string> policies;  // names; empty: all policies
   // Absent: the value of the settings file, or else 0.8 and 2m.
   std::optional<double> max_utilization;
   std::optional<std::string> startup;
   double startup_sigma = 0;
   // Load that one task processes. Absent: the CPU limit of a task with `usage`, else computed from mean_tasks.
   std::optional<double> capacity;
-  std::optional<double> mean_tasks;  // absent: kMeanTasks
+  std::optional<double> mean_tasks;  // mean number of busy tasks; absent: kMeanTasks
   std::string decide_every = "1m";
   std::string overload = "shed";
   uint64_t seed = 1;

@@ -18,7 +18,8 @@ struct SimulateArgs {
   brain::MadeCellEventsOptions made;
   std::string time = "2d";  // simulated time of a generated cell
   std::string until;        // end of a simulation of files; empty: the last end of a job or last event
-  std::string warmup;       // empty: a quarter of `time` for a generated cell, none for files
+  // time before scoring; empty: a quarter of `time` for a generated cell, none for files
+  std::string warmup;
   std::string score = "hybrid";
   std::string pass_every = "1s";
   uint32_t enough = 0;

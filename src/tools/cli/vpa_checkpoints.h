@@ -14,7 +14,7 @@
 
 namespace taut::tools {
 
-// What a VerticalPodAutoscaler has learned about one container.
+// State that a VerticalPodAutoscaler has learned about one container.
 struct VpaLearnt {
   // Such as "shop/deployment/web/app"; the kind is "*" if the file lacks the VPA of the checkpoint
   std::string job;
@@ -24,8 +24,8 @@ struct VpaLearnt {
 };
 
 struct VpaCheckpoints {
-  std::vector<VpaLearnt> containers;  // ascending by job
-  std::vector<std::string> warnings;  // one per omitted checkpoint
+  std::vector<VpaLearnt> containers;  // containers, ascending by job
+  std::vector<std::string> warnings;  // sentences, one per omitted checkpoint
 };
 
 // Parses the text. The names of jobs start with `cluster`, like tautd's kubernetes.cluster; "": no prefix. Returns

@@ -40,7 +40,7 @@ class LoadShape {
     double noise = 0;  // relative amplitude; 0.1: up to a tenth more or less
   };
   struct Options {
-    double speed = 1;  // for kDay: a day lasts 86,400 s / speed; other kinds ignore the speed
+    double speed = 1;  // speed-up of kDay, which lasts 86,400 s / speed; other kinds ignore it
     uint64_t seed = 1;
   };
   // Maximum amounts. Parse() rejects larger amounts, and At() clamps its result to the maximum.

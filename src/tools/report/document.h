@@ -34,7 +34,7 @@ namespace taut::tools {
 enum class FigureForm : uint8_t { kText, kCount, kNumber, kShare, kSeconds, kTime };
 struct Form {
   FigureForm form = FigureForm::kText;
-  std::string unit = {};  // such as "cores"; "" if the form implies the unit or the number has none
+  std::string unit = {};  // unit such as "cores"; "" if the form implies the unit or there is none
   int decimals = -1;      // number of decimal places; -1: about two significant digits
 };
 inline Form CountForm(std::string unit = {}) { return {FigureForm::kCount, std::move(unit), -1}; }

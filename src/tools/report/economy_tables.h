@@ -11,7 +11,7 @@
 namespace taut::tools {
 
 struct EconomyTable {
-  std::vector<std::string> head;  // '\n' marks where the terminal may break the line
+  std::vector<std::string> head;  // heads of the columns; '\n' marks where the terminal may break the line
   std::vector<std::vector<std::string>> rows;
 };
 // Returns one row per policy: amounts sold and used, and earnings, of the tiers below the reserved tiers.

@@ -26,7 +26,7 @@ struct EventsReport {
     uint64_t machines = 0;
     double cpu_cores = 0, memory_bytes = 0;
   };
-  std::vector<Shape> shapes;  // most frequent first
+  std::vector<Shape> shapes;  // shapes of machines, most frequent first
 };
 
 // Adds the sections and a note to `out`, and an answer if `out` has none. REQUIRES: report.figures is not null.

@@ -16,41 +16,41 @@ namespace taut::tools {
 struct JobStory {
   std::string job;
   Resource resource = Resource::kMemory;
-  std::string why_chosen;  // such as "largest saving" or "most OOM-days under analogs"
+  std::string why_chosen;  // reason such as "largest saving" or "most OOM-days under analogs"
   // Usage in columns of `column_s` seconds each, from `start_s` on. A column is a histogram of the tasks' usage in
   // 5-minute windows.
   int64_t start_s = 0;
   int64_t column_s = 0;
   struct Column {
-    std::vector<BucketWeight> buckets;  // ascending buckets of GridOf(resource); empty: no usage
+    std::vector<BucketWeight> buckets;  // histogram over GridOf(resource), ascending; empty: no usage
     float peak = 0;
   };
-  std::vector<Column> columns;  // without gaps; a column without usage is empty
+  std::vector<Column> columns;  // columns without gaps; a column without usage is empty
   struct LimitStep {
     int64_t from_s = 0;
     std::optional<double> limit;
   };
   struct LimitLine {
     brain::PolicyPair policy;
-    std::vector<LimitStep> steps;  // ascending by time; each limit is in force until the next step
+    std::vector<LimitStep> steps;  // limits, ascending by time; each is in force until the next
   };
   std::vector<LimitLine> limits;
   struct OomMark {
     brain::PolicyPair policy;
     int64_t at_s = 0;
   };
-  std::vector<OomMark> ooms;  // for each OOM-day, its first window above the limit
+  std::vector<OomMark> ooms;  // first window above the limit of each OOM-day
   // Reason of each recommender's last decision, in the order of `limits`; empty: unknown.
   std::vector<Reason> reasons;
 };
 
 struct ReportInput {
-  std::string title;           // such as "Replay of vms_001-250_2013-07.csv.gz and 1 more"
+  std::string title;           // title such as "Replay of vms_001-250_2013-07.csv.gz and 1 more"
   std::string command;         // command line that created the report
   bool clock_is_unix = false;  // true: times are Unix time; false: seconds of the trace's own clock
   // such as numbers of read and skipped rows, the warm-up, the feedback
   std::vector<std::string> notes;
-  const ReplayResult* result = nullptr;  // must outlive this struct
+  const ReplayResult* result = nullptr;  // result of the replay, which must outlive this struct
   const std::vector<JobInfo>* jobs = nullptr;
   brain::PolicyPair shown_first = brain::Policy::kCombined;  // recommender that tiles and tables show first
   std::vector<JobStory> stories;

@@ -27,7 +27,7 @@ struct ActuaryReplayOptions {
 // Score of one seller after the warm-up. A sale lasts one horizon. After a refusal, the seller receives the next
 // request one day later, or one horizon later if that is shorter.
 struct SellerScore {
-  std::string seller;  // "actuary", "cloudrm", "greedy", "all", "clairvoyant"
+  std::string seller;  // name: "actuary", "cloudrm", "greedy", "all" or "clairvoyant"
   uint64_t sales = 0,  // number of sales
       // Number of sales whose amount was available in too few steps to keep the promise.
       broken = 0;
@@ -36,7 +36,7 @@ struct SellerScore {
   double of_clairvoyant = 0;  // sold amount as a share of the clairvoyant's, over all steps
   double mean_amount = 0, least_amount = 0;
   double taken_back_per_day = 0;  // capacity reclaimed from running work, per day
-  double net_of_clairvoyant = 0;  // (revenue - penalties) / the clairvoyant's revenue (SaleAccount)
+  double net_of_clairvoyant = 0;  // ratio of (revenue - penalties) to the clairvoyant's revenue (SaleAccount)
 };
 
 struct ActuaryReplayResult {

@@ -29,11 +29,11 @@ class LimitsInForce {
     WindowId from;
     std::optional<double> limit;
   };
-  PerResource<std::vector<std::vector<Change>>> changes_;  // by resource and job, ascending by time
+  PerResource<std::vector<std::vector<Change>>> changes_;  // changes by resource and job, ascending by time
 };
 
 struct BillPeriod {
-  int64_t start_s = 0, end_s = 0;  // [start_s, end_s), multiples of a window
+  int64_t start_s = 0, end_s = 0;  // period [start_s, end_s), multiples of a window
 };
 // Group and tier of a job, as indices into the caller's groups and the price sheet's tiers.
 struct BilledJob {

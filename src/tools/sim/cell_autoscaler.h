@@ -42,7 +42,7 @@ class CellLimits final : public brain::CellAutoscaler {
   const uint64_t seed_;
   const brain::VerticalSettings settings_;
   brain::FleetModels models_;
-  std::vector<std::unique_ptr<Job>> jobs_;  // by job of the model; null before the job's first step
+  std::vector<std::unique_ptr<Job>> jobs_;  // states by job of the model; null before the job's first step
 };
 
 }  // namespace taut::tools

@@ -25,31 +25,31 @@ namespace taut::tools {
 struct CellDemandsOptions {
   // Each policy of `replay` results in a demand; there may be none. `managed` and `resources` are ignored.
   ReplayOptions replay;
-  std::vector<std::string> predictors;  // in the format of NewPeakPredictor()
+  std::vector<std::string> predictors;  // specs for NewPeakPredictor()
   brain::OvercommitSettings overcommit;
-  WindowId until;  // only windows before `until` are read
+  WindowId until;  // end of the usage that is read, exclusive
 };
 
 // Amounts for the tasks of a cell, computed by one recommender or predictor.
 struct CellDemand {
-  std::string name;        // "limits:analogs", "reservations:rc-like", "machines:pool"
+  std::string name;        // name such as "limits:analogs", "reservations:rc-like" or "machines:pool"
   std::string of;          // name of the recommender or predictor, such as "analogs"
   bool is_limits = false;  // true: limits; false: reservations, or loads of whole machines
   // Peaks of whole machines, for a predictor that does not add up tasks; `amounts` is then empty. Null for all
   // other demands.
   std::shared_ptr<const brain::MachineLoads> loads;
   std::string lacks;          // history that a predictor of whole machines lacks, as text; "" if none
-  brain::JobAmounts amounts;  // by job; jobs without an amount are absent
+  brain::JobAmounts amounts;  // amounts by name of the job; jobs without an amount are absent
   uint64_t kept_jobs = 0;     // number of jobs without an amount, which keep their limits and reservations
   uint64_t kept_tasks = 0;    // number of tasks of these jobs
   uint64_t partly_jobs = 0;   // number of jobs with an amount for only one of the resources that they request
-  std::vector<std::string> kept;  // some names of kept_jobs, then of partly_jobs
+  std::vector<std::string> kept;  // names of some kept_jobs, then of some partly_jobs
   // For limits: share of scored job-days with a window above the limit; absent if no job-day was scored.
-  PerResource<std::optional<double>> over_days;  // by Resource
+  PerResource<std::optional<double>> over_days;  // shares by resource
 };
 
 struct CellDemands {
-  std::vector<CellDemand> all;  // of policies, then of predictors, in the order of the options
+  std::vector<CellDemand> all;  // demands of policies, then of predictors, in the order of the options
   WindowId first;               // first window with usage
   WindowId last;                // last window with usage before `until`
 };

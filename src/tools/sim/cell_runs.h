@@ -18,7 +18,7 @@ struct CellSetup {
   std::string_view name, help;
   // Returns true for events that the setup omits; null: the setup keeps all events.
   bool (*leaves_out)(brain::CellEventKind kind) = nullptr;
-  void (*change)(brain::CellSimulationOptions& options) = nullptr;  // null: options stay unchanged
+  void (*change)(brain::CellSimulationOptions& options) = nullptr;  // change of the options; null: none
   // Recommender that sets the limits of services (cell_autoscaler.h); absent: limits stay unchanged.
   std::optional<brain::Policy> limits = std::nullopt;
 };
@@ -29,8 +29,8 @@ absl::StatusOr<const CellSetup*> CellSetupByName(std::string_view name);
 
 struct CellRunsOptions {
   brain::CellSimulationOptions simulation;
-  std::vector<const CellSetup*> setups;  // "base" runs first even if it is not listed
-  int threads = 0;                       // 0: one per core
+  std::vector<const CellSetup*> setups;  // setups to run; "base" runs first even if it is not listed
+  int threads = 0;                       // number of threads; 0: one per core
 };
 
 struct CellRunsHooks {

@@ -13,11 +13,12 @@
 namespace taut::tools {
 
 struct CompactionRunsOptions {
-  std::vector<const brain::CellExperiment*> experiments;  // "base" runs first even if it is not listed
+  // experiments to run; "base" runs first even if it is not listed
+  std::vector<const brain::CellExperiment*> experiments;
   brain::CellExperimentOptions variant;
   // Options of every run. The scoring of `variant` overrides the scoring of the scheduler options.
   brain::CompactionOptions compaction;
-  int threads = 0;  // 0: one per core
+  int threads = 0;  // number of threads; 0: one per core
 };
 
 struct CompactionRun {
@@ -46,15 +47,15 @@ struct CompactionRunsHooks {
 // Result of packing the unchanged cell once.
 struct PackedCell {
   uint64_t pending = 0;  // number of tasks that did not fit
-  std::string why;       // why the first pending job is pending; empty if no task is pending
+  std::string why;       // reason why the first pending job is pending; empty if no task is pending
 };
 
 struct CompactionRuns {
-  PackedCell packed;  // all jobs packed on all machines
+  PackedCell packed;  // result for all jobs on all machines
   // Numbers of omitted jobs and their tasks: no machine of the cell can run a task of these jobs.
   uint64_t impossible_jobs = 0, impossible_tasks = 0;
   uint64_t softened = 0;            // number of jobs whose constraints became preferences (compaction.h)
-  std::vector<CompactionRun> runs;  // one per experiment, "base" first
+  std::vector<CompactionRun> runs;  // runs, one per experiment, "base" first
   // Why the base cannot do with one machine less, in the trial that determines the result; may be empty.
   std::string one_less;
   bool partial = false;  // should_stop returned true, so unfinished experiments are missing

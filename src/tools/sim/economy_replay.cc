@@ -421,7 +421,7 @@ class EconomyRun {
   const EconomyOptions& options_;
   const EconomyHooks& hooks_;
   WorkerPool workers_;
-  std::vector<int32_t> period_;  // by step
+  std::vector<int32_t> period_;  // number of the month by step
   std::vector<PoolJob> lives_;   // first and last step of each job, by JobId
   // Requests of slack tiers' jobs by JobId, for the clairvoyant.
   std::vector<std::vector<AskChange>> asks_;

@@ -30,9 +30,9 @@ namespace taut::tools {
 
 struct EconomyOptions {
   std::vector<SellerPolicy> policies;
-  std::vector<brain::TierSale> tiers;           // how each tier of the sheet is sold; reserved tiers first
-  std::optional<PerResource<double>> capacity;  // in cores and bytes
-  double capacity_share = 0.5;  // if `capacity` is absent: share of the highest sum of the owners' limits
+  std::vector<brain::TierSale> tiers;           // kind of sale by tier of the sheet; reserved tiers first
+  std::optional<PerResource<double>> capacity;  // capacity in cores and bytes; absent: a share of the limits
+  double capacity_share = 0.5;  // share of the highest sum of the owners' limits, if `capacity` is absent
   int64_t warmup_s = 7 * kDaySeconds;
   int64_t horizon_s = kDaySeconds;          // horizon of the actuary's quotes
   int64_t reclaim_s = 600;                  // delay until capacity that higher tiers release is available
@@ -40,7 +40,7 @@ struct EconomyOptions {
   const LimitsInForce* limits = nullptr;    // replaces the owners' limits; may be null
   const brain::QuotaTree* quota = nullptr;  // quota of some tiers; null: no quota
   std::span<const std::string> groups;      // names of the groups by BilledJob::group; required with a quota
-  int threads = 0;                          // 0: one per core
+  int threads = 0;                          // number of threads; 0: one per core
 };
 
 // A decision of one policy. `policy` is absent for reserved tiers, whose decisions are equal under all policies.
@@ -70,7 +70,7 @@ struct EconomyTier {
 };
 struct EconomyPolicy {
   SellerPolicy policy = SellerPolicy::kNone;
-  std::vector<EconomyTier> tiers;  // one per tier of the sheet
+  std::vector<EconomyTier> tiers;  // results, one per tier of the sheet
   brain::Bill bill;
   std::vector<PoolLines> lines;  // sums over all tiers by step
 };
@@ -78,10 +78,10 @@ struct EconomyResult {
   int64_t start_s = 0;     // start of step 0; a step is a window
   int32_t count_from = 0;  // first step that is sold and billed
   PoolAmounts capacity = {};
-  std::vector<bool> measured;           // by step; true if any job has usage
+  std::vector<bool> measured;           // true if any job has usage, by step
   std::vector<PoolAmounts> reserved;    // amounts sold to reserved tiers, by step
-  std::vector<EconomyPolicy> policies;  // in the order of the options
-  std::vector<brain::TierSale> tiers;   // as in the options
+  std::vector<EconomyPolicy> policies;  // results in the order of the options
+  std::vector<brain::TierSale> tiers;   // EconomyOptions::tiers
 };
 
 // Replays the pool. `jobs` is indexed by JobId. Returns InvalidArgument if the options do not fit the sheet or the

@@ -29,7 +29,7 @@ struct ScoredLane : brain::ManagedLane {
 
 // A job under one recommender: its lanes, and the tasks that OOM kills at its limits stopped.
 struct JobWorld {
-  std::vector<ScoredLane> lanes;  // one per requested resource, in the order of the request
+  std::vector<ScoredLane> lanes;  // lanes, one per requested resource, in the order of the request
   struct Down {
     uint32_t task = 0;
     int32_t until_window = 0;  // first window in which the task runs again
@@ -38,16 +38,17 @@ struct JobWorld {
 };
 
 struct JobState {
-  std::vector<JobWorld> worlds;  // by policy
+  std::vector<JobWorld> worlds;  // worlds by policy
 };
 
 // Outcome of a job's day, by policy and resource.
 struct JobDayOutcome {
   JobId job;
   std::vector<DayScore> scores;
-  std::vector<std::optional<brain::RiskDay>> risks;  // absent if no limit of the recommender was in force
+  // risk of the day; absent if no limit of the recommender was in force
+  std::vector<std::optional<brain::RiskDay>> risks;
   std::vector<LimitChange> changes;
-  std::vector<PerResource<brain::FleetRows>> rows;  // of each policy, by resource
+  std::vector<PerResource<brain::FleetRows>> rows;  // rows by policy and resource
   RecordedKills recorded;
   uint64_t steps = 0;
   void Clear();
@@ -66,7 +67,7 @@ struct RunnerScratch {
 // Limits in force in a window.
 struct WindowLimits {
   std::optional<double> in_force;  // limit of tasks outside a trial; absent: unlimited
-  const brain::Trial* trial;       // null: no trial
+  const brain::Trial* trial;       // current trial; null: none
   bool is_owners;                  // true: in_force is the owner's limit, which may differ between tasks
 
   // Returns the limit of a task. REQUIRES: in_force has a value.
@@ -77,7 +78,7 @@ struct WindowLimits {
 
 // OOM kills of one window.
 struct WindowKills {
-  std::span<const TaskKills> recorded;  // from the trace, ascending by task
+  std::span<const TaskKills> recorded;  // kills in the trace, ascending by task
   std::span<const OomEvent> of_limits;  // caused by the replay's own limits
 };
 
@@ -90,7 +91,7 @@ struct LaneKey {
 // A day of one lane.
 struct LaneDay {
   std::span<const Signal> signals;
-  std::span<const TaskKills> kills;  // from the trace
+  std::span<const TaskKills> kills;  // kills in the trace
 };
 
 class JobRunner {

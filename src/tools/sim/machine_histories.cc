@@ -25,8 +25,8 @@ constexpr double kMostLimit = 1 << 22, kMostUsage = brain::TaskSeries16::kNotMea
 struct Series {
   double unit = 1;  // unit of the numbers below, in cores or bytes
   size_t windows = 0;
-  std::vector<uint16_t> usage;  // by task and window
-  std::vector<uint32_t> limit;  // by task, in units; windows sum them up
+  std::vector<uint16_t> usage;  // usage by task and window
+  std::vector<uint32_t> limit;  // limit by task, in units; windows sum them up
   std::vector<uint32_t> samples;
 
   std::span<const uint16_t> of(uint32_t task) const {

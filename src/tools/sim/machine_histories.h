@@ -27,10 +27,10 @@ struct WholeMachines {
 };
 
 struct MachineHistoriesOptions {
-  std::vector<std::string> predictors;  // in the format of NewSummedPeak()
+  std::vector<std::string> predictors;  // specs for NewSummedPeak()
   brain::OvercommitSettings overcommit;
-  WindowId until;     // only windows before `until` are read
-  uint64_t seed = 1;  // for the random machines from which a predictor learns
+  WindowId until;     // end of the usage that is read, exclusive
+  uint64_t seed = 1;  // seed of the random machines from which a predictor learns
 };
 
 struct MachineHistoriesHooks {

@@ -14,8 +14,8 @@ class Moments {
   void Add(double value);
   void Merge(const Moments& other);
   uint64_t count() const { return count_; }
-  double mean() const { return mean_; }  // 0 without values
-  double variance() const;               // of the population; 0 for fewer than 2 values
+  double mean() const { return mean_; }  // mean; 0 without values
+  double variance() const;               // variance of the population; 0 for fewer than 2 values
   double squared_coefficient() const;    // variance / mean^2; 0 if the mean is 0
 
  private:
@@ -38,7 +38,7 @@ struct SizeDistribution {
   double median = 0, p90 = 0, p99 = 0, p999 = 0, max = 0;
   // Share of the total that the largest 1 % and 0.1 % of the jobs have, in [0, 1].
   double top_1_percent = 0, top_0_1_percent = 0;
-  ParetoFit pareto;  // 0 points if there are too few values
+  ParetoFit pareto;  // fitted line; `points` is 0 if there are too few values
   // Moments of the largest 1 % of the values (at least one value), and of the others.
   Moments largest, others;
 };

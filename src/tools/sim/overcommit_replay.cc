@@ -92,7 +92,7 @@ class OvercommitReplay {
   const OvercommitOptions& options_;
   const OvercommitHooks& hooks_;
   const std::vector<std::vector<uint32_t>> machines_;
-  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // by row; null: the oracle
+  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // predictors by row; null: the oracle
   OvercommitResult result_;
 };
 

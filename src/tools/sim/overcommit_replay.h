@@ -23,7 +23,7 @@ namespace taut::tools {
 inline constexpr std::string_view kOracle = "oracle";  // name of the predictor that knows the future peak
 
 struct OvercommitOptions {
-  std::vector<std::string> predictors;  // in the format of NewPeakPredictor(), or kOracle
+  std::vector<std::string> predictors;  // specs for NewPeakPredictor(), or kOracle
   uint32_t machine_tasks = 25;
   // Number of random placements of all tasks on machines. The machines of all placements form one cell.
   uint32_t placements = 2;

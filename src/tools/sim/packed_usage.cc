@@ -111,8 +111,8 @@ class PackedMachines::Meter {
     PerResource<bool> over = {};
   };
   const Packing& packing_;
-  std::vector<Now> used_;    // by machine, in the current window
-  std::vector<Hour> state_;  // by machine, in the current hour
+  std::vector<Now> used_;    // sums of the current window, by machine
+  std::vector<Hour> state_;  // state in the current hour, by machine
   std::vector<uint32_t> touched_, hours_;
   PackedUsage result_;
 };

@@ -46,11 +46,11 @@ class PackedMachines {
 
  private:
   struct Packing {
-    // In cores and bytes by machine; negative if the cell lacks the resource.
+    // Capacity by machine in cores and bytes; negative if the cell lacks the resource.
     std::vector<PerResource<double>> capacity;
     struct Place {
       uint32_t machine = 0;
-      PerResource<float> limit = {};  // in cores and bytes
+      PerResource<float> limit = {};  // limit in cores and bytes
     };
     std::vector<uint32_t> first;  // index into places by recorded task; the last entry is places.size()
     std::vector<Place> places;

@@ -96,7 +96,7 @@ class SeriesReader {
 
   const std::vector<JobInfo>& jobs_;
   size_t windows_;
-  std::vector<bool> any_;  // by window; true if any task has usage
+  std::vector<bool> any_;  // true if any task has usage, by window
   std::map<std::pair<uint32_t, uint32_t>, TaskSeries> series_;
   PlacedTasks out_;
 };

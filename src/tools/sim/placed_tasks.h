@@ -14,8 +14,8 @@ namespace taut::tools {
 
 // One resource of a task over all windows of a trace.
 struct TaskSeries {
-  std::string name;          // "job" or "job/task"
-  std::vector<float> usage;  // by window from PlacedTasks::first on; negative: not measured
+  std::string name;          // name: "job" or "job/task"
+  std::vector<float> usage;  // usage by window from PlacedTasks::first on; negative: not measured
   std::vector<float> limit;  // owner's limit by window, without gaps
   JobId job = {};            // number of the job in the source
 };

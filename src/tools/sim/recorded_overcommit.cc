@@ -170,7 +170,7 @@ class RecordedReplay {
   int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_ is set at the end of the input
   bool begun_ = false;
   std::vector<int32_t> last_window_;                               // last window with tasks, by machine
-  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // by row; null: the oracle
+  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // predictors by row; null: the oracle
   OvercommitResult result_;
 };
 

@@ -19,10 +19,11 @@ namespace {
 // All machines of the trace under one kind of memory limits.
 struct RecordedWorld {
   SoftMemoryScore score;
-  const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
-  std::vector<double> memory;                       // memory by machine; unused with hard limits
-  std::vector<uint8_t> full;                        // by machine; 1 if a task was killed in this horizon
-  std::vector<double> used;  // by machine; usage in the previous window without killed tasks
+  // predictor of the memory; null: hard limits, or the oracle
+  const brain::PeakPredictor* predictor = nullptr;
+  std::vector<double> memory;  // memory by machine; unused with hard limits
+  std::vector<uint8_t> full;   // 1 if a task was killed in this horizon, by machine
+  std::vector<double> used;    // usage in the previous window without killed tasks, by machine
   absl::flat_hash_map<uint64_t, int32_t> waiting;  // first window in which a killed task may restart, by task
 
   bool hard() const { return score.world == kHardLimits; }

@@ -55,7 +55,7 @@ struct ReplayOptions {
   // Time from the first window on that is replayed but not scored. Scoring starts with the next whole day.
   int64_t warmup_s = 7 * kDaySeconds;
   bool cap_at_owner = false;  // true: a limit is at most the owner's limit
-  int threads = 0;            // 0: one per core
+  int threads = 0;            // number of threads; 0: one per core
   // Absent: recommendations become limits at once. Otherwise limits are decided as in tautd, with this policy's
   // mode, min_change, change_period, maintenance and canary. The policy's recommender, class and bounds are
   // ignored. In modes observe and off the owners' limits are in force; in mode observe the would-be limits are

@@ -199,9 +199,9 @@ class ReplicaReplay {
   ReplicaScore score_;
   std::vector<double> signals_;  // reused for each decision
   brain::ReplicaGateState gate_;
-  std::string waits_;  // why the gate delays the last decision
+  std::string waits_;  // reason why the gate delays the last decision
   double backlog_ = 0;
-  int need_ = 0, supply_ = 0;  // of the last step with a load
+  int need_ = 0, supply_ = 0;  // numbers of tasks in the last step with a load
   int64_t day_ = INT64_MIN;
   bool changed_ = false;
   bool held_ = false;  // true if the last decision lacked a load, a signal or a result

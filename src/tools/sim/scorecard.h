@@ -28,10 +28,10 @@ struct DayScore {
   uint32_t unlimited_windows = 0;
   double task_windows = 0;
   double limit_seconds = 0;        // limit * tasks * 300 s, in core-seconds or byte-seconds
-  double owner_limit_seconds = 0;  // the same with the owner's limit, over windows with an owner's limit
+  double owner_limit_seconds = 0;  // owner's limit * tasks * 300 s, over windows with an owner's limit
   double limit_seconds_owned = 0;  // limit_seconds over windows with an owner's limit
   double usage_seconds = 0;        // mean usage * 300 s over all measured tasks
-  double mean_limit = 0;           // over windows and tasks
+  double mean_limit = 0;           // mean limit over windows and tasks
   double slack = 0;                // relative slack; undefined if `windows` is 0
   uint32_t ooms = 0;
   uint32_t windows_over = 0;
@@ -44,7 +44,7 @@ struct DayScore {
 // histograms is exact, because the counts are integers.
 class SlackDistribution {
  public:
-  static constexpr int kBins = 2000;  // over the interval [-1, 1]
+  static constexpr int kBins = 2000;  // number of bins over the interval [-1, 1]
   void Add(double slack);
   uint64_t count() const { return count_; }
   // Returns the middle of the bin that contains the quantile `p`; 0 if there are no values.

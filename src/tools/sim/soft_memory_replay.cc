@@ -60,10 +60,11 @@ std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, con
 // All machines under one kind of memory limits.
 struct World {
   SoftMemoryScore score;
-  const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
+  // predictor of the memory; null: hard limits, or the oracle
+  const brain::PeakPredictor* predictor = nullptr;
   std::vector<double> memory;  // memory by machine in this horizon; unused with hard limits
-  std::vector<bool> full;      // by machine; true if a task was killed in this horizon
-  std::vector<double> used;    // by machine; usage in the previous window without killed tasks
+  std::vector<bool> full;      // true if a task was killed in this horizon, by machine
+  std::vector<double> used;    // usage in the previous window without killed tasks, by machine
   // First window in which a task may run again, by machine and place; 0: not killed.
   std::vector<std::vector<size_t>> back;
 
@@ -249,7 +250,7 @@ class SoftMemoryReplay {
   const SoftMemoryHooks& hooks_;
   const std::vector<std::vector<uint32_t>> machines_;
   Limits requests_, hard_limits_;
-  std::vector<TraceTier> tiers_;  // by task
+  std::vector<TraceTier> tiers_;  // tier by task
   std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
   std::vector<World> worlds_;
   std::vector<brain::SoftTask> running_;  // tasks of the machine that is being stepped

@@ -34,7 +34,7 @@ struct SoftMemoryOptions {
   // The tier of any other job follows from its priority.
   std::array<double, kNumTraceTiers> shares = {};
   bool made_tiers = false;
-  int threads = 0;  // for the replay of the recommender; 0: one per core
+  int threads = 0;  // number of threads for the replay of the recommender; 0: one per core
 };
 
 // Score of one kind of memory limits over the scored windows of all machines.
@@ -53,7 +53,7 @@ struct SoftMemoryScore {
       return OvercommitScore::Mean(static_cast<double>(lost_windows), task_windows + lost_windows);
     }
   };
-  std::string world;  // "hard", or the name of the predictor
+  std::string world;  // name: "hard", or the name of the predictor
   // Memory reserved for the tasks, and the owners' limits, summed over machines and windows.
   double memory = 0, owner = 0;
   std::array<Tier, kNumTraceTiers> tiers = {};
@@ -69,7 +69,7 @@ struct SoftMemoryResult {
   size_t tasks = 0, machines = 0;
   std::array<size_t, kNumTraceTiers> tier_tasks = {};
   bool made_tiers = false;              // true if some tiers were drawn
-  std::vector<SoftMemoryScore> worlds;  // one per world, "hard" first
+  std::vector<SoftMemoryScore> worlds;  // scores, one per world, "hard" first
   bool partial = false;
   // True for recorded machines (recorded_soft_memory.h), false for random machines.
   bool of_recorded = false;
@@ -82,7 +82,7 @@ struct SoftKill {
   uint32_t placement = 0, machine = 0;  // placement, and machine within the placement
   TraceTier tier = TraceTier::kUnknown;
   double usage = 0, request = 0;                 // bytes
-  double machine_usage = 0, machine_memory = 0;  // before the kills of the window
+  double machine_usage = 0, machine_memory = 0;  // amounts before the kills of the window
   std::string_view machine_name = {};            // name of a recorded machine; "" for a random machine
 };
 

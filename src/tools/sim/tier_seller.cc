@@ -161,7 +161,7 @@ class ActuarySeller final : public QuotingSeller {
   }
 
  private:
-  std::vector<brain::Actuary> actuaries_;  // by resource
+  std::vector<brain::Actuary> actuaries_;  // actuary by resource
 };
 
 // Grants a request if the amount, on top of all earlier sales, will be available in the promised share of each

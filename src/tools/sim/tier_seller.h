@@ -38,7 +38,7 @@ enum class SellerPolicy : uint8_t {
 };
 struct SellerPolicyInfo {
   SellerPolicy policy;
-  std::string_view name;  // such as "greedy"
+  std::string_view name;  // name such as "greedy"
   std::string_view what;  // description for users, one line
 };
 // Returns all policies in the order of the output.

@@ -50,7 +50,7 @@ struct PoolLines {
 };
 
 enum class SaleEvent : uint8_t { kAdmitted, kQueued, kRefused, kReclaimed, kResumed };
-std::string_view Name(SaleEvent event);  // such as "admitted"
+std::string_view Name(SaleEvent event);  // name such as "admitted"
 struct SaleDecision {
   int32_t step = 0;
   uint32_t job = 0;
@@ -70,7 +70,7 @@ struct PeriodAvailability {
 };
 struct SoldJob {
   uint32_t job = 0;
-  int32_t asked_step = 0, granted_step = -1;  // -1: not granted
+  int32_t asked_step = 0, granted_step = -1;  // steps of the first request and of the grant; -1: not granted
   int32_t reclaims = 0;
   std::vector<StepSpan> runs;               // steps in which the job ran, ascending and disjoint
   std::vector<PeriodAvailability> periods;  // availability by period from count_from on, ascending
@@ -91,7 +91,7 @@ struct TierTotals {
   uint64_t job_periods = 0, job_periods_kept = 0;
   // Number of steps with usage of granted jobs from count_from on, and of these in which the job ran.
   int64_t wanted_steps = 0, ran_steps = 0;
-  PoolLines sums;           // over the steps from count_from on
+  PoolLines sums;           // sums over the steps from count_from on
   PoolAmounts wanted = {};  // requests of granted jobs in steps with usage: the allocation if all of them ran
 
   double obtained_share() const;   // share of jobs granted within the patience; 1 without jobs
@@ -154,7 +154,7 @@ class TierSimulation {
   PerResource<brain::ReclaimWindow> window_;
   std::vector<int32_t> index_of_job_;  // index in sold_ by job; -1: no request so far
   std::vector<SoldJob> sold_;
-  std::vector<State> state_;            // by index in sold_
+  std::vector<State> state_;            // states, parallel to sold_
   std::vector<size_t> waiting_, held_;  // indices in sold_, in the order of requests and of grants
   PoolAmounts held_sum_ = {};
   TierTotals totals_;

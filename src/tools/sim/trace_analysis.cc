@@ -141,8 +141,8 @@ class Analyser {
   }
 
   TraceAnalysis out_;
-  std::vector<TraceTier> tiers_;           // by job
-  std::vector<brain::ScalingMode> modes_;  // by job
+  std::vector<TraceTier> tiers_;           // tier by job
+  std::vector<brain::ScalingMode> modes_;  // mode by job
   std::vector<int64_t> first_hour_;        // hour of the first usage, by job
   std::map<int64_t, AnalysisHour> hours_;
   PerResource<std::vector<double>> integrals_;  // usage integrals by resource and job

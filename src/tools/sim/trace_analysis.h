@@ -20,12 +20,12 @@ namespace taut::tools {
 // One resource of one tier in one hour: hourly means, summed over all tasks, in cores or bytes.
 struct TierHour {
   double usage = 0;
-  double limit = 0;          // of the owners, summed over tasks with a known limit
+  double limit = 0;          // owners' limits, summed over tasks with a known limit
   double limited_usage = 0;  // usage of tasks with a known limit
 };
 struct AnalysisHour {
   int64_t start_s = 0;
-  PerResource<std::array<TierHour, kNumTraceTiers>> of;  // by resource and tier
+  PerResource<std::array<TierHour, kNumTraceTiers>> of;  // means by resource and tier
   uint32_t new_jobs = 0;  // jobs with their first usage in this hour; 0 on the first day
 };
 
@@ -39,7 +39,7 @@ struct TierSummary {
 struct TraceAnalysis {
   PriorityBands bands = PriorityBands::k2019;
   bool has_priorities = false;
-  std::vector<AnalysisHour> hours;  // ascending; hours without usage are absent
+  std::vector<AnalysisHour> hours;  // hours with usage, ascending
   PerResource<std::array<TierSummary, kNumTraceTiers>> tiers;
   // Summaries by mode of vertical scaling. has_modes is true if the mode of any job is known.
   bool has_modes = false;

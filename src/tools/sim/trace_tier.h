@@ -10,7 +10,7 @@ namespace taut::tools {
 
 enum class TraceTier : uint8_t { kUnknown, kFree, kBatch, kMid, kProduction, kMonitoring };
 inline constexpr size_t kNumTraceTiers = 6;
-std::string_view Name(TraceTier tier);  // such as "unknown", "free" or "batch"
+std::string_view Name(TraceTier tier);  // name such as "unknown", "free" or "batch"
 
 // Ranges of priorities. 2019: free <= 99, best-effort batch <= 115, mid <= 119, production <= 359, monitoring
 // above (Tirmazi et al., EuroSys 2020). 2011: free <= 1, batch <= 8, production <= 10, monitoring 11.

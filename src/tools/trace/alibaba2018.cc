@@ -31,7 +31,7 @@ struct Capacity {
 struct Thing {
   uint32_t app = kNone;  // number of the application's name among the jobs
   uint32_t task = 0;
-  std::vector<Capacity> capacities;  // ascending by time
+  std::vector<Capacity> capacities;  // sizes, ascending by time
 
   const Capacity* At(int64_t time_s) const {
     if (capacities.empty()) return nullptr;
@@ -128,8 +128,9 @@ class Alibaba2018Reader final : public FormatReader {
   RowLengths lengths_;
   AlibabaTable table_ = AlibabaTable::kMachineUsage;
   bool has_containers_ = false, passing_over_ = false;
-  NameTable names_;            // names of containers and machines
-  std::vector<Thing> things_;  // by number in names_, which is also the number of the series
+  NameTable names_;  // names of containers and machines
+  // containers and machines, by number in names_, which is also the number of the series
+  std::vector<Thing> things_;
   NameTable apps_;
   // By application. An entry of jobs_ is kNone until the application has a row with usage.
   std::vector<uint32_t> num_tasks_, jobs_;

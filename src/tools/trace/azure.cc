@@ -19,7 +19,7 @@ constexpr double kOverCores = 30, kOverGigabytes = 70;
 struct Vm {
   uint32_t job = kNoIndex;  // kNoIndex before the VM's first reading
   uint32_t deployment = kNoIndex;
-  float cores = 0;  // 0: unknown
+  float cores = 0;  // size in cores; 0: unknown
   float memory_bytes = 0;
   Sensitivity sensitivity = Sensitivity::kUnknown;
 };

@@ -318,7 +318,7 @@ class CellReader {
     JobTimes times;
     if (Cause cause = TakeTimes(row, times); !cause.empty()) return cause;
     if (table_ == Table::kPods2023) TakePod(row, job);
-    times_.try_emplace(job.name, times);  // like CheckCell(), keep the first of several jobs with one name
+    times_.try_emplace(job.name, times);  // keeps the first of several jobs with one name, like CheckCell()
     model_.jobs.push_back(std::move(job));
     return {};
   }

@@ -31,7 +31,7 @@ struct Shuffle {
   alignas(16) uint8_t from[16];
 };
 struct ShuffleTable {
-  Shuffle of[17][17];  // [dot][size]
+  Shuffle of[17][17];  // shuffles, indexed by [dot][size]
 };
 constexpr ShuffleTable MakeShuffles() {
   ShuffleTable table{};

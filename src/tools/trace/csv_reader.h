@@ -160,7 +160,7 @@ class RowLengths {
  private:
   struct Series {
     int64_t last_us = 0;
-    int64_t length_us = 0;  // 0: unknown
+    int64_t length_us = 0;  // length of the last row; 0: unknown
     int64_t gap_us = 0;     // last gap if longer than a window, else 0
     uint32_t held = UINT32_MAX;
     bool seen = false;

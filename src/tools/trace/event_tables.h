@@ -64,7 +64,7 @@ class EventTables {
   ReadReport& report_;
   std::vector<std::string> files_;
   std::vector<brain::RecordedJob> jobs_;
-  std::vector<bool> has_tier_;  // by job; true if the tier was set
+  std::vector<bool> has_tier_;  // true if the job's tier was set, by job
   absl::flat_hash_map<int64_t, uint32_t> by_id_;
   absl::flat_hash_map<std::string, uint32_t> by_name_;
   EventSorter sorter_;

@@ -40,7 +40,7 @@ struct Program {
   double job_noise = 0, task_noise = 0;
   double spikes_per_day = 0;
   double deploy_every_days = 0;
-  double leak_per_day = 0;  // as a share of `memory`
+  double leak_per_day = 0;  // growth per day as a share of `memory`
   double warm_up_hours = 0;
   double memory_follows = 0;  // share of the memory that is proportional to the load
   int cron_hour = 0, cron_every_hours = 24, cron_windows = 0;
@@ -75,7 +75,7 @@ Program DrawProgram(Rng& rng, int number, int max_tasks) {
   Program p;
   p.logical_name = fmt::format("program-{:05}", number);
   DrawKind(rng, p);
-  const double cores = BoundedPareto(rng, 0.04, 400, 0.7);  // for all tasks of the job together
+  const double cores = BoundedPareto(rng, 0.04, 400, 0.7);  // cores of all tasks of the job together
   const double wanted = LogNormal(rng, std::sqrt(cores / 0.25), 0.5);
   p.tasks = static_cast<uint32_t>(std::clamp(std::ceil(wanted), 1.0, static_cast<double>(max_tasks)));
   p.cpu = std::clamp(cores / p.tasks, 0.005, 16.0);

@@ -28,10 +28,10 @@ struct GenerateOptions {
 
 struct GeneratedJob {
   struct Row {
-    int64_t start_s = 0, end_s = 0;  // within one window
+    int64_t start_s = 0, end_s = 0;  // time [start_s, end_s) within one window
     uint32_t task = 0;
-    float cpu_mean = 0, cpu_peak = 0;        // in cores
-    float memory_mean = 0, memory_peak = 0;  // in bytes
+    float cpu_mean = 0, cpu_peak = 0;        // amounts in cores
+    float memory_mean = 0, memory_peak = 0;  // amounts in bytes
   };
   struct LimitChange {
     int64_t from_s = 0;
@@ -42,7 +42,7 @@ struct GeneratedJob {
   uint32_t tasks = 1;
   float burst = 0;                  // sigma of the logarithm of the 1 s CPU samples within a window
   bool in_alloc = false;            // true: tasks run inside the instances of an alloc set
-  std::vector<LimitChange> limits;  // ascending; the first limit is in force from the first row on
+  std::vector<LimitChange> limits;  // limits, ascending by time; the first is in force from the first row on
   std::vector<Row> rows;            // ordered by time and task
 };
 

@@ -128,7 +128,7 @@ TEST(Generate, HasYoungJobsRerunsSeasonsAndAHeavyTail) {
                 ->second,
             5);
   std::sort(sizes.begin(), sizes.end());
-  double all = 0, top = 0;  // of all jobs, and of the largest 5 %
+  double all = 0, top = 0;  // sizes of all jobs, and of the largest 5 %
   for (size_t i = 0; i < sizes.size(); ++i) {
     all += sizes[i];
     if (i >= sizes.size() * 95 / 100) top += sizes[i];

@@ -23,12 +23,12 @@ struct GoogleUsageLine {
   int64_t instance = 0;
   int64_t alloc_collection = 0;
   int64_t collection_type = 0;
-  int64_t machine = 0;  // 0: unknown; -1: dedicated
+  int64_t machine = 0;  // ID of the machine; 0: unknown; -1: dedicated
   GoogleResources average, maximum;
   double assigned_memory = 0;
   std::array<double, 11> distribution;        // percentiles 0, 10, .. 100
   std::array<double, 9> tail;                 // percentiles 91 .. 99
-  size_t num_distribution = 0, num_tail = 0;  // as in the line; may exceed the sizes of the arrays
+  size_t num_distribution = 0, num_tail = 0;  // counts in the line, which may exceed the sizes of the arrays
 };
 
 // Fields of collection_events and instance_events that the reader uses.
@@ -45,7 +45,7 @@ struct GoogleEventLine {
 // A line of machine_events.
 struct GoogleMachineLine {
   std::optional<int64_t> time_us, machine;
-  int64_t type = 0;  // 1 add, 2 remove, 3 update
+  int64_t type = 0;  // kind of event: 1 add, 2 remove, 3 update
   GoogleResources capacity;
 };
 

@@ -5,7 +5,7 @@
 
 namespace taut::tools {
 
-// From instance_usage-000000000000.json of cell a (Google cluster-usage traces v3, CC-BY 4.0).
+// Source: instance_usage-000000000000.json of cell a (Google cluster-usage traces v3, CC-BY 4.0).
 inline constexpr std::string_view kRealRow =
     R"({"start_time":"1838400000000","end_time":"1838700000000","collection_id":"330587238433","instance_index":"111",)"
     R"("machine_id":"23624491139","alloc_collection_id":"330587160469","alloc_instance_index":"111",)"

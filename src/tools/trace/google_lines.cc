@@ -40,7 +40,7 @@ class ArrayLines final : public LineMaker {
       escaped_ = !escaped_ && c == '\\';
       return;
     }
-    if (depth_ == 0 && c != '{') return;  // between two objects
+    if (depth_ == 0 && c != '{') return;  // text between two objects
     if (c == '\n' || c == '\r') return;
     out += c;
     in_text_ = c == '"';

@@ -93,7 +93,7 @@ class DayBuilder {
   std::vector<size_t> first_row_;    // index of a job's first row in the order of RowsByJob()
   // Reused between jobs and windows.
   std::vector<Place> places_;
-  std::vector<OwnLimits> own_limits_;  // by task of the window
+  std::vector<OwnLimits> own_limits_;  // limits by task of the window
   absl::flat_hash_map<uint32_t, uint64_t> latest_start_;
   double cpu_seconds_[Grid::kMaxBuckets] = {};
   Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // range of used elements of cpu_seconds_

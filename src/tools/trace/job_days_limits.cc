@@ -16,7 +16,7 @@ void LimitHistory::AddChange(JobId job, Timestamp t, float limit) {
   if (window < INT32_MIN) {
     Add({job.value, INT32_MIN, 0, limit});
   } else {
-    const int64_t rank = us - (window - 1) * kWindowUs;  // in (0, kWindowUs]
+    const int64_t rank = us - (window - 1) * kWindowUs;  // range: (0, kWindowUs]
     Add({job.value, static_cast<int32_t>(window), static_cast<uint32_t>(rank), limit});
   }
 }

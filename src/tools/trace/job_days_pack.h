@@ -18,8 +18,8 @@ namespace taut::tools {
 struct RowRecord {
   uint32_t job = 0;
   uint32_t task = 0;
-  uint32_t start_us = 0;       // since the start of the window
-  uint16_t window_in_day = 0;  // in [0, 287]
+  uint32_t start_us = 0;       // time since the start of the window
+  uint16_t window_in_day = 0;  // number of the window, in [0, 287]
   uint16_t num_shares = 0;     // number of RowShares of the CPU distribution; 0: no distribution
   float seconds = 0;
   float cpu_mean = kAbsent;

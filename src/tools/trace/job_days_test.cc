@@ -209,8 +209,8 @@ TEST(JobDayStore, PercentilesSpreadTheSecondsAndGiveMeanAndPeak) {
 
 TEST(JobDayStore, LimitIsTheLargestOfTheWindowElseTheLastKnown) {
   const std::unique_ptr<JobDayStore> store = MakeStore(1);
-  store->OnLimit(JobId{0}, Timestamp::FromSeconds(250), 1.0F, std::nullopt);   // in force from window 1
-  store->OnLimit(JobId{0}, Timestamp::FromSeconds(1500), 7.0F, std::nullopt);  // in force from window 5
+  store->OnLimit(JobId{0}, Timestamp::FromSeconds(250), 1.0F, std::nullopt);   // takes effect in window 1
+  store->OnLimit(JobId{0}, Timestamp::FromSeconds(1500), 7.0F, std::nullopt);  // takes effect in window 5
   // An earlier change, whose CPU limit the change at 250 s overrides.
   store->OnLimit(JobId{0}, Timestamp::FromSeconds(200), 9.0F, 64.0F);
   for (const int64_t w : {0, 1, 4, 5, 6, 300}) Put(*store, {.start_s = w * 300, .cpu_mean = 1.0F});
@@ -332,7 +332,7 @@ RC_GTEST_PROP(JobDayStoreProperty, NeitherTheOrderOfRowsNorSpillingMatters, ()) 
   std::vector<TestRow> rows = AnyRows();
   std::vector<LimitEvent> limits = AnyLimits();
   const std::vector<JobDay> expected = FoldAll(rows, limits, size_t{1} << 30);
-  RC_ASSERT(expected == FoldAll(rows, limits, 0));  // with a run for every row
+  RC_ASSERT(expected == FoldAll(rows, limits, 0));  // every row is a run of its own
   const int shuffles = 3;
   for (int s = 0; s < shuffles; ++s) {
     for (size_t i = rows.size(); i > 1; --i) std::swap(rows[i - 1], rows[*rc::gen::inRange<size_t>(0, i)]);

@@ -37,7 +37,7 @@ class LineBlocks {
   bool Next(LineBlock& block);
 
   // Return the number of bytes up to the end of the last block.
-  uint64_t bytes() const;     // of the decompressed stream
+  uint64_t bytes() const;     // bytes of the decompressed stream
   uint64_t consumed() const;  // ByteSource::consumed()
   // Returns ByteSource::damage() once Next() has returned false; empty before.
   std::string_view damage() const;

@@ -46,8 +46,8 @@ struct Point {
 };
 struct JobRows {
   std::string name;
-  std::vector<Point> points;   // in the order of the rows
-  std::vector<float> signals;  // of all points, in the order of LoadReadOptions::signals
+  std::vector<Point> points;   // points in the order of the rows
+  std::vector<float> signals;  // signals of all points, in the order of LoadReadOptions::signals
   // Each file with the index of its first point.
   std::vector<std::pair<size_t, std::string>> files;
   // Index and text of points whose time may be wrong.

@@ -21,8 +21,8 @@ struct RangeValue {
 };
 
 struct RangeSeries {
-  std::vector<std::pair<std::string, std::string>> labels;  // ascending by name
-  std::vector<RangeValue> values;                           // in the order of the response
+  std::vector<std::pair<std::string, std::string>> labels;  // labels, ascending by name
+  std::vector<RangeValue> values;                           // values in the order of the response
 };
 
 // Returns the name in PromQL's syntax, name{a="b"}; "" without labels.

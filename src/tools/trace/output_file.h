@@ -39,7 +39,7 @@ class OutputFile {
   void Write(const char* data, size_t size);
 
   int fd_;
-  std::string path_;       // as the caller passed it
+  std::string path_;       // path that the caller passed
   std::string temporary_;  // replaces target_ in Close(); "": target_ is written directly
   std::string target_;     // path_ with symbolic links resolved
   std::string buffer_;

@@ -16,7 +16,7 @@ namespace taut::tools {
 class PodEvents {
  public:
   struct Times {
-    std::optional<double> created_s, scheduled_s, deleted_s;  // at least 0; absent: unknown
+    std::optional<double> created_s, scheduled_s, deleted_s;  // times, at least 0; absent: unknown
   };
   // Adds a pod. `phase` is its last phase in the trace; reports contain `line`.
   void Add(const brain::CellJob& pod, std::string_view phase, const Times& times, uint64_t line);

@@ -13,7 +13,7 @@
 
 namespace taut::tools {
 
-// Which contents the files have, by their names and first lines.
+// Kinds of contents of some files, according to their names and first lines.
 struct TraceContents {
   bool usage = false;    // rows for ReadTrace()
   bool events = false;   // tables of jobs or machines for ReadRecordedCell()

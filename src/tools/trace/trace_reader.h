@@ -62,9 +62,9 @@ struct ReadReport {
     std::vector<std::string> examples;  // the first few, as "file:line: text"
   };
   uint64_t files = 0, bytes_compressed = 0, bytes = 0, rows = 0, rows_used = 0;
-  std::map<std::string, Cause> skipped;  // by cause
+  std::map<std::string, Cause> skipped;  // key: cause
   std::map<std::string, Cause> kept;     // rows that are used although they contradict other rows, by cause
-  std::vector<std::string> warnings;     // such as truncated files or ambiguous units
+  std::vector<std::string> warnings;     // warnings, such as truncated files or ambiguous units
   void Skip(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
   void Keep(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
 };

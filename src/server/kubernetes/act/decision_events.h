@@ -20,7 +20,7 @@ class DecisionEvents {
 
  private:
   static constexpr size_t kRemembered = 10'000;
-  std::map<uint64_t, Decision> decisions_;  // with the last returned outcome of each
+  std::map<uint64_t, Decision> decisions_;  // decisions by id, with the last returned outcome of each
 };
 
 }  // namespace taut::server

@@ -12,7 +12,7 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kMaxEventBytes = 1000;  // below the API server's limit of 1,024
+constexpr size_t kMaxEventBytes = 1000;  // bound below the API server's limit of 1,024
 
 std::string KeyOf(const std::string& kind, const OwnedObject& object) {
   return WorkloadKey(object.namespace_name, KindInNames(kind), object.name);

@@ -33,12 +33,12 @@ class WorkloadDirectory {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, WorkloadIdentity> identities_;  // by WorkloadKey()
+  std::map<std::string, WorkloadIdentity> identities_;  // key: WorkloadKey()
 };
 
 struct WorkloadEvent {
   WorkloadName workload;
-  std::string reason;  // such as "LimitSet"
+  std::string reason;  // reason such as "LimitSet"
   std::string message;
   bool is_warning = false;
 };
@@ -77,7 +77,7 @@ class EventWriter {
     uint64_t written = 0, failed = 0, dropped = 0;
   };
   Counts counts() const;
-  std::string last_error() const;  // "" after a successful write
+  std::string last_error() const;  // error of the last write; "" if it succeeded
 
  private:
   std::optional<WorkloadEvent> Next();

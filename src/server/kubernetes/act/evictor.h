@@ -30,7 +30,7 @@ class Evictor {
   enum class Did : uint8_t { kNothing, kWaits, kRefused, kFailed, kEvicted };
   struct Result {
     Did did = Did::kNothing;
-    std::string text;        // for users: what was done, or why nothing was done
+    std::string text;        // text for users: what was done, or why nothing was done
     double again_at_s = 0;   // latest time of the next call; 0: when a pod of the workload changes
     bool was_asked = false;  // true if this call sent an eviction request
   };
@@ -60,7 +60,7 @@ class Evictor {
   const Options options_;
   const Cluster* const cluster_;
   ClusterWriter* const writer_;
-  std::map<std::string, State> states_;  // by WorkloadKey()
+  std::map<std::string, State> states_;  // key: WorkloadKey()
 };
 
 }  // namespace taut::server

@@ -170,7 +170,7 @@ class KubernetesActuator final : public Actuator {
   };
   // Memory of the last change of a pod's container, which keeps the actuator from repeating the change.
   struct PodMemory {
-    std::unique_ptr<Startup> startup;  // null: the job has no start-up window
+    std::unique_ptr<Startup> startup;  // state of the start; null: the job has no start-up window
     std::optional<double> standing;    // value of the job's order, which differs from `amount` during a start
     ContainerResources patched;
     std::optional<double> amount;  // ordered amount in the last patch
@@ -179,7 +179,7 @@ class KubernetesActuator final : public Actuator {
     bool confirmed = false;   // true: the watch showed the patch
     double hold_until_s = 0;  // steady time until which the actuator steps back
     double retry_at_s = 0;    // steady time before which no patch is sent after an error
-    std::string problem;      // why the last attempt failed
+    std::string problem;      // error of the last attempt; "": none
     // Steady time at which a memory limit that the kubelet refused is set again; 0: none was refused.
     double shrink_at_s = 0;
     double withdraw_at_s = 0;    // steady time before which the refused memory limit is not withdrawn
@@ -203,7 +203,7 @@ class KubernetesActuator final : public Actuator {
   enum class PodState : uint8_t { kDone, kWaiting, kProblem };
   struct PodResult {
     PodState state = PodState::kWaiting;
-    std::string text;  // why the order is not done
+    std::string text;  // reason why the order is not done; "" if it is done
     // Time after which the pod may be evicted, in seconds; absent unless the resize may be impossible in place.
     std::optional<double> evict_after_s = {};
   };
@@ -292,7 +292,7 @@ class KubernetesActuator final : public Actuator {
     std::optional<double> resized_s;     // steady time of the actuator's additional resize
     bool is_low = true;                  // true: the last report showed a low limit
     bool evict = false;                  // true: the additional resize did not help
-    std::string text;                    // for users
+    std::string text;                    // description for users
   };
   // Compares the kubelets' reports with the amounts of the running containers.
   void NoteKernel();
@@ -358,8 +358,8 @@ class KubernetesActuator final : public Actuator {
   };
   // Accepted patches that the watch does not show yet, by UID of the pod.
   std::map<std::string, std::vector<Sent>> sent_;
-  std::map<std::string, LowPod> low_;     // by UID of the pod
-  std::map<std::string, Rolled> rolled_;  // by workload
+  std::map<std::string, LowPod> low_;     // key: UID of the pod
+  std::map<std::string, Rolled> rolled_;  // key: WorkloadKey() of the workload
   std::set<std::string> held_;            // workloads whose template another program changed
   std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the inner key is the pod's UID
   double terms_at_s_ = 0;
@@ -371,12 +371,12 @@ class KubernetesActuator final : public Actuator {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   StandingOrders orders_;
-  std::map<StandingOrders::Key, PodTerms> terms_;  // at the last check
+  std::map<StandingOrders::Key, PodTerms> terms_;  // terms at the last check
   std::map<std::string, std::set<StandingOrders::Key>> by_workload_;
   std::set<StandingOrders::Key> due_;
   bool has_new_orders_ = false;                  // true: due_ contains new orders
   std::map<StandingOrders::Key, double> again_;  // steady time at which the key is due
-  std::map<std::string, ScaleOrder> scales_;     // by job
+  std::map<std::string, ScaleOrder> scales_;     // key: name of the job
   bool has_new_scale_ = false;
   bool resizes_ = true;  // false: the API server has no pods/resize, so amounts of new pods are final
   std::vector<OutcomeUpdate> outcomes_;

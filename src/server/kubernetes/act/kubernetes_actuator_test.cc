@@ -697,7 +697,7 @@ TEST_F(Actuator, WhatARuleOfTheNamespaceAllowsIsSet) {
 
 TEST_F(Actuator, WhatAQuotaHasLeftIsSet) {
   NamespaceRule rule{.namespace_name = "shop", .name = "team"};
-  rule.limits_left.memory = 16 * kMebibyte;  // in addition to the pod's 64 MiB
+  rule.limits_left.memory = 16 * kMebibyte;  // room in addition to the pod's 64 MiB
   rules_ = {rule};
   cluster_.pods().Replace({TestPod(kPodA)});
   Order(Memory(7, 100));

@@ -58,7 +58,7 @@ class QuotaWriter {
     uint64_t written = 0, failed = 0;
   };
   Counts counts() const;
-  std::string last_error() const;  // "" after a successful write
+  std::string last_error() const;  // error of the last write; "" if it succeeded
 
   static std::string PathOf(const std::string& namespace_name, const std::string& name);
   static std::string BodyOf(const NamespaceQuota& quota, const std::string& name);
@@ -77,7 +77,7 @@ class QuotaWriter {
   bool AskExisting();
 
   const Options options_;
-  // By namespace. Only Step() uses the members from here to mutex_.
+  // Key: namespace. Only Step() uses the members from here to mutex_.
   std::map<std::string, Entry> entries_;
   bool asked_ = false;
   double ask_again_s_ = 0;

@@ -21,12 +21,12 @@ inline constexpr size_t kMaxStatusReasonBytes = 60;
 
 struct ResourceStatus {
   ContainerResources amounts = {};  // recommendation; both absent: none yet
-  std::string_view state = {};      // "set" or "waits"; "": only recommended
+  std::string_view state = {};      // "set" or "waits"; "": the amounts are only recommended
   std::string reason = {};          // reason for users; "": none
 };
 
 struct ContainerStatus {
-  std::string name;  // "": the whole pod
+  std::string name;  // name of the container; "": the whole pod
   Mode mode = Mode::kObserve;
   ResourceStatus cpu, memory;
 

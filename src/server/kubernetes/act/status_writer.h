@@ -74,7 +74,7 @@ class StatusWriter {
     double look_at_s = 0;             // steady time of the next check
     double write_at_s = 0;            // steady time before which only a removal is written
   };
-  using Key = std::string;  // as returned by WorkloadKey()
+  using Key = std::string;  // WorkloadKey() of a workload
   // Returns the workload's entry if its check is due, and schedules the next check; nullopt otherwise.
   std::optional<Entry> TakeDue(const Key& key, double now_s);
   void PutLocked(const std::string& kind, const OwnedObject& object);  // REQUIRES: mutex_
@@ -94,7 +94,7 @@ class StatusWriter {
   std::map<Key, Entry> entries_;
   // by kind as in the names of jobs
   std::map<std::string, FoundKind> custom_;
-  std::map<std::pair<std::string, std::string>, double> forbidden_until_s_;  // by kind and namespace
+  std::map<std::pair<std::string, std::string>, double> forbidden_until_s_;  // key: kind and namespace
   std::map<std::string, std::string> forbidden_errors_;                      // first error by right
   std::string last_error_;
   Counts counts_;

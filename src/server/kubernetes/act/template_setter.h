@@ -22,12 +22,12 @@ namespace taut::server {
 
 // Wanted amount of one resource of a container.
 struct TemplateWish {
-  std::string container;  // "": the only container
+  std::string container;  // name; "": the only container
   Resource resource = Resource::kCpu;
   std::optional<double> amount;  // cores or bytes; absent: the owner's amount
   Allocation allocation;
   double change_period_s = 3600;
-  std::string set_by = {}, scaled_by = {};  // as in FieldClaims
+  std::string set_by = {}, scaled_by = {};  // FieldClaims::set_by and FieldClaims::scaled_by
 };
 
 // Sets templates through a ClusterWriter. Not thread-safe.
@@ -48,10 +48,10 @@ class TemplateSetter {
   enum class Did : uint8_t { kDone, kWaits, kFailed };
   struct Result {
     Did did = Did::kDone;
-    std::string text;  // why the amount is not set
+    std::string text;  // reason why the amount is not set; "" if it is set
   };
   struct Results {
-    std::vector<Result> of;  // one per wish
+    std::vector<Result> of;  // results, one per wish
     // Delay of the next call in seconds; 0: when the workload's pods or orders change.
     double again_in_s = 0;
     bool was_set = false;       // true: the API server accepted a patch

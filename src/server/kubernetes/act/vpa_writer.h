@@ -71,7 +71,7 @@ class VpaWriter {
   const Options options_;
   const Cluster* const cluster_;
   mutable std::mutex mutex_;
-  std::map<std::string, Entry> entries_;  // by "namespace/name"
+  std::map<std::string, Entry> entries_;  // key: "namespace/name"
   uint64_t written_ = 0, failed_ = 0;
   std::string last_error_;
 };

@@ -16,11 +16,11 @@ namespace taut::server {
 
 // An order for a container of every pod of a workload.
 struct PodOrder {
-  std::string container;  // "": the only container of the pod
+  std::string container;  // name; "": the only container of the pod
   Resource resource = Resource::kCpu;
   double amount = 0;  // cores or bytes
   Allocation allocation;
-  std::string scaled_by = {};  // as in FieldClaims
+  std::string scaled_by = {};  // FieldClaims::scaled_by
   // Amount in the first minutes after a start, above `amount`; absent: none. If the pod cannot have this amount,
   // it gets `amount`.
   std::optional<double> at_start = {};

@@ -26,10 +26,11 @@ namespace taut::server {
 class PodQuotaReviewer {
  public:
   struct Options {
-    bool refuse = false;                    // false: pods beyond quota are allowed with a warning
-    const QuotaService* service = nullptr;  // must outlive the reviewer, like `cluster`
-    const Cluster* cluster = nullptr;       // provides the workload of a pod
-    std::vector<std::string> job_labels;    // pod labels that become labels of jobs (ingest.job_labels)
+    bool refuse = false;  // false: pods beyond quota are allowed with a warning
+    // source of quota, which must outlive the reviewer, like `cluster`
+    const QuotaService* service = nullptr;
+    const Cluster* cluster = nullptr;     // provides the workload of a pod
+    std::vector<std::string> job_labels;  // pod labels that become labels of jobs (ingest.job_labels)
     std::function<bool(const Pod&)> is_watched;
     std::function<double()> steady_s;
     HeldPods held = HeldPods::kOff;

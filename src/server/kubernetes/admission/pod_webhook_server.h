@@ -63,7 +63,7 @@ class PodWebhookServer {
   const Options options_;
   const std::unique_ptr<ApiClient> client_;
   std::unique_ptr<HttpServer> server_;
-  std::string token_, certificate_pem_;  // used only by Keep()
+  std::string token_, certificate_pem_;  // members that only Keep() uses
   double tell_at_s_ = 0;
   std::string error_;
   std::atomic<uint64_t> changed_ = 0, unchanged_ = 0, refused_ = 0;

@@ -26,7 +26,7 @@ std::chrono::milliseconds Until(std::chrono::steady_clock::time_point end) {
 // Returns the message of a Status object. Returns the first line of any other body.
 std::string MessageOf(std::string_view body) {
   JsonTree tree;
-  (void)tree.Parse(body);  // if the body is not JSON, the tree has no root
+  (void)tree.Parse(body);  // a body that is not JSON leaves the tree without a root
   std::string_view first_line = StripSpace(body);
   first_line = first_line.substr(0, first_line.find('\n'));
   return std::string(CutUtf8(tree.root()["message"].text().value_or(first_line), kMaxMessageBytes));

@@ -20,7 +20,7 @@ namespace taut::server {
 class ApiClient {
  public:
   struct Options {
-    std::chrono::milliseconds timeout = std::chrono::seconds(30);  // for all requests except watches
+    std::chrono::milliseconds timeout = std::chrono::seconds(30);  // timeout of all requests except watches
     size_t max_body_bytes = size_t{256} << 20;
   };
   // Creates a client, which connects when the first request is sent. Returns InvalidArgument if the address or a
@@ -60,7 +60,7 @@ class ApiClient {
   const ClusterAccess access_;
   ClientOptions options_;  // options of http_
   std::unique_ptr<HttpClient> http_;
-  std::mutex http_mutex_;  // guards the replacement of http_ against Interrupt()
+  std::mutex http_mutex_;  // lock for replacing http_, which Interrupt() uses
   std::atomic<bool> interrupted_ = false;
   CredentialPtr used_;  // credential of the last request; null: not from a plugin
   int retry_after_s_ = 0;

@@ -42,7 +42,7 @@ class ReadEnd {
     (void)fcntl(fd_, F_SETFL, O_NONBLOCK);  // the child's write end stays blocking
     return ends[1];
   }
-  int fd() const { return fd_; }  // -1: closed
+  int fd() const { return fd_; }  // descriptor; -1: closed
   // Reads the available data, up to about `max` bytes.
   void ReadInto(std::string& out, size_t max) {
     std::array<char, 16384> piece{};
@@ -111,7 +111,7 @@ class Child {
     posix_spawn_file_actions_addclosefrom_np(&settings.files, kFirstInherited);
     std::vector<std::string> all = {command.path};
     all.insert(all.end(), command.arguments.begin(), command.arguments.end());
-    int error = errno;  // set if a pipe could not be opened
+    int error = errno;  // error of a pipe that could not be opened
     if (output >= 0 && errors >= 0) {
       error = posix_spawn(&pid_, command.path.c_str(), &settings.files, &settings.attributes,
                           Pointers(all).data(), Pointers(command.environment).data());

@@ -13,7 +13,7 @@ namespace taut::server {
 
 struct ChildCommand {
   std::string path;                      // path of the program; PATH is not searched
-  std::vector<std::string> arguments;    // without the program's name
+  std::vector<std::string> arguments;    // arguments without the program's name
   std::vector<std::string> environment;  // the complete environment, as "NAME=VALUE"
   size_t max_output_bytes = size_t{1} << 20;
   std::chrono::milliseconds timeout = std::chrono::seconds(60);

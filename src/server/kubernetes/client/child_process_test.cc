@@ -52,7 +52,7 @@ TEST_F(ChildProcess, GivesOutputAndErrorsApart) {
 }
 
 TEST_F(ChildProcess, InheritsNoDescriptorAndNoSignalMask) {
-  const int open_one = open("/dev/null", O_RDONLY);  // without O_CLOEXEC
+  const int open_one = open("/dev/null", O_RDONLY);  // a descriptor without O_CLOEXEC
   ASSERT_GE(open_one, 0);
   sigset_t term, before;
   sigemptyset(&term);

@@ -19,9 +19,10 @@
 namespace taut::server {
 
 struct Credential {
-  std::string token;                     // "": none
-  std::string certificate_pem, key_pem;  // both set, or both ""
-  std::optional<Timestamp> expires;      // absent: valid until the server rejects the credential
+  std::string token;                     // bearer token; "": none
+  std::string certificate_pem, key_pem;  // certificate with its key; both "": none
+  // end of validity; absent: valid until the server rejects the credential
+  std::optional<Timestamp> expires;
 };
 using CredentialPtr = std::shared_ptr<const Credential>;
 
@@ -58,7 +59,7 @@ class Credentials {
   std::atomic<bool> stopping_ = false;
   bool is_wanted_ = false;  // true while a requested credential is not fetched yet
   bool is_refused_ = false;
-  CredentialPtr newest_;  // null: none was fetched yet
+  CredentialPtr newest_;  // true while a requested credential is being fetched
   absl::Status failure_;  // error of the last attempt
   std::optional<Timestamp> last_;
   std::thread thread_;

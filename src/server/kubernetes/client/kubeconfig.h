@@ -16,7 +16,7 @@
 namespace taut::server {
 
 struct ClusterAccess {
-  std::string server;  // such as "https://10.0.0.1:6443"
+  std::string server;  // URL such as "https://10.0.0.1:6443"
   // CA as a file or as PEM, which takes precedence. Both "": the system's CAs.
   std::string ca_file, ca_pem;
   std::string certificate_file, certificate_pem, key_file, key_pem;

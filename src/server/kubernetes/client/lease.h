@@ -19,7 +19,7 @@ namespace taut::server {
 
 struct LeaseRecord {
   std::string version;      // resourceVersion of the object
-  std::string holder;       // "": none
+  std::string holder;       // identity of the holder; "": none
   std::string renewed;      // text of the holder, compared for equality only
   double duration_s = 0;    // time for which the Lease is valid without a renewal
   int64_t transitions = 0;  // number of changes of the holder
@@ -58,9 +58,9 @@ class ApiLeaseStore final : public LeaseStore {
 class LeaseKeeper {
  public:
   struct Options {
-    std::string identity;               // must be unique among tautds
-    std::function<double()> steady_s;   // must advance while the machine is suspended
-    std::function<std::string()> time;  // for users, in RFC 3339 with microseconds
+    std::string identity;               // identity, which must be unique among tautds
+    std::function<double()> steady_s;   // steady clock, which must advance while the machine is suspended
+    std::function<std::string()> time;  // current time for users, in RFC 3339 with microseconds
     double duration_s = 15;
     // maximum time of holding the Lease since the start of the last successful renewal
     double renew_deadline_s = 10;
@@ -77,7 +77,7 @@ class LeaseKeeper {
 
   // Returns true if this tautd holds the Lease. Thread-safe.
   bool held() const { return options_.steady_s() < held_until_s_.load(); }
-  std::string holder() const;  // at the last read; "": there is none, or the Lease was not read yet
+  std::string holder() const;  // holder at the last read; "": none, or the Lease was not read yet
 
  private:
   absl::Status Take(LeaseRecord record, double begin_s);

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 // State of the API server, which several keepers share.
 struct Server {
   std::optional<LeaseRecord> lease;
-  absl::Status fails;  // if not OK, the error of every request
+  absl::Status fails;  // error of every request; OK: requests succeed
   int64_t version = 1;
 };
 

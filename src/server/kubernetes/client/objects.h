@@ -56,8 +56,8 @@ struct AmountRange {
 // A LimitRange or a ResourceQuota of a namespace.
 struct NamespaceRule {
   std::string namespace_name = {}, name = {};
-  AmountRange container = {}, pod = {};          // of a LimitRange
-  Amounts requests_left = {}, limits_left = {};  // of a ResourceQuota: its amounts minus the used amounts
+  AmountRange container = {}, pod = {};          // bounds of a LimitRange
+  Amounts requests_left = {}, limits_left = {};  // remaining amounts of a ResourceQuota
 };
 
 // Policy of a VerticalPodAutoscaler for one container; "*" stands for all other containers.
@@ -74,7 +74,8 @@ struct Vpa {
   std::string namespace_name, name;
   std::string recommender;  // first named recommender; "": the default
   std::string target_kind, target_name;
-  std::string update_mode = {};  // "Off": the VPA changes no pods; "": not set, and the VPA changes pods
+  // mode; "Off": the VPA changes no pods; "": not set, and the VPA changes pods
+  std::string update_mode = {};
   std::vector<VpaContainerPolicy> policies;
   bool operator==(const Vpa&) const = default;
 };
@@ -82,14 +83,14 @@ struct Vpa {
 // A metric of a HorizontalPodAutoscaler: usage of a resource as a share of its requests.
 struct UtilizationMetric {
   Resource resource = Resource::kCpu;
-  std::string container = {};  // "": all containers of the pod
+  std::string container = {};  // name; "": all containers of the pod
   bool operator==(const UtilizationMetric&) const = default;
 };
 
 struct Hpa {
   std::string namespace_name = {}, name = {};
   std::string target_kind = {}, target_name = {};
-  std::vector<UtilizationMetric> metrics = {};  // only metrics of utilization
+  std::vector<UtilizationMetric> metrics = {};  // metrics of utilization; others are omitted
   bool operator==(const Hpa&) const = default;
 };
 
@@ -113,7 +114,7 @@ enum class WatchEvent : uint8_t { kPut, kDeleted, kBookmark, kError };
 struct WatchMeta {
   WatchEvent event = WatchEvent::kError;
   std::string resource_version;
-  int error_code = 0;  // for kError: 410 if the version is too old
+  int error_code = 0;  // code of kError: 410 if the version is too old
   std::string error;
 };
 

@@ -60,7 +60,7 @@ void ReadContainerStatus(JsonNode status, Pod& pod) {
     const JsonNode resources = status["resources"];
     container.actual_requests = ReadAmounts(resources, "requests");
     container.actual_limits = ReadAmounts(resources, "limits");
-    const std::string_view id = status.Text("containerID");  // such as "containerd://4f5a..."
+    const std::string_view id = status.Text("containerID");  // ID such as "containerd://4f5a..."
     container.id = id.substr(std::min(id.size(), id.rfind('/') + 1));
     const JsonNode running = status["state"]["running"];
     container.running = static_cast<bool>(running);

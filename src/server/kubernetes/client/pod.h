@@ -49,7 +49,7 @@ struct ContainerState {
   std::string last_reason;  // reason of the last end, such as "OOMKilled"; "": none
   int64_t ended_s = 0;      // last end, Unix time; 0: none or unknown
   std::string id = {};      // id in the container runtime; "": not started yet
-  std::string image = {};   // as in the spec, such as "registry/app:1.2"
+  std::string image = {};   // image in the spec, such as "registry/app:1.2"
   // Content of kOwnersAnnotation of a pod or template. Users can write the annotation, so Cluster compares the
   // values with the controller's template and with the nodes before it sets owner_*.
   Amounts noted_requests = {}, noted_limits = {};
@@ -69,7 +69,7 @@ enum class ResizeState : uint8_t {
   kDeferred,    // the node has no room now, and the kubelet retries
   kInfeasible,  // the node can never have room
   kInProgress,
-  kError  // in progress, and the last attempt failed
+  kError  // a resize is in progress, and its last attempt failed
 };
 
 struct NodeFilter;  // node_filter.h
@@ -92,7 +92,7 @@ struct Pod {
   // effect.
   std::vector<std::pair<std::string, std::string>> opt_outs = {};
   std::vector<std::string> refused = {};
-  std::vector<ContainerState> containers;  // in the order of the spec, sidecars first
+  std::vector<ContainerState> containers;  // containers in the order of the spec, sidecars first
   // Requests that the scheduler counts in addition to the containers. init_requests: maximum request of init
   // containers at any time, each with the sidecars before it. own_requests: requests of the whole pod
   // (spec.resources). overhead: spec.overhead. See pod_requests.h.
@@ -102,9 +102,9 @@ struct Pod {
   std::vector<std::string> left_out;
   // Last OOM kill of each container in left_out, Unix time; containers without a kill are absent.
   std::vector<std::pair<std::string, int64_t>> left_out_kills;
-  std::string qos;  // such as "Guaranteed", "Burstable" or "BestEffort"
+  std::string qos;  // class such as "Guaranteed", "Burstable" or "BestEffort"
   int64_t generation = 0, observed_generation = 0;
-  int64_t started_s = 0;  // when the kubelet accepted the pod, Unix time; 0: not yet or unknown
+  int64_t started_s = 0;  // Unix time at which the kubelet accepted the pod; 0: not yet or unknown
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
   bool is_ready = false;    // true if the pod serves, according to its probes
@@ -117,7 +117,7 @@ struct Pod {
   bool resized_by_us = false;  // Tautline resized the pod in place, or the webhook changed it at its creation
   bool admitted_by_us = false;  // the webhook changed the pod at its creation (kOwnersAnnotation)
   bool owners_known = false;    // the owner's amounts of all containers are known (Cluster)
-  Amounts pod_requests = {}, pod_limits = {};  // of the whole pod (spec.resources)
+  Amounts pod_requests = {}, pod_limits = {};  // amounts of the whole pod (spec.resources)
 };
 using PodPtr = std::shared_ptr<const Pod>;
 // Returns "NAMESPACE/NAME".

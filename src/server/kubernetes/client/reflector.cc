@@ -125,7 +125,7 @@ void Reflector<Object>::Run() {
     }
     if (stopping_) return;
     if (status.ok()) {
-      if (!heard_) wait_(options_.first_retry);  // in case the server ends each watch at once
+      if (!heard_) wait_(options_.first_retry);  // protects against a server that ends each watch at once
       continue;
     }
     if (absl::IsNotFound(status) && options_.absent_retry.count() > 0) {

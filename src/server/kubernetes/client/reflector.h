@@ -17,7 +17,7 @@
 namespace taut::server {
 
 struct ReflectorOptions {
-  std::string path;                       // such as "/api/v1/pods"
+  std::string path;                       // path such as "/api/v1/pods"
   std::string list_accept, watch_accept;  // media types; "": JSON
   int page = 500;                         // maximum number of objects in one response
   // Duration of a watch, after which the server ends it with a bookmark. Shortened at random by up to a quarter.
@@ -28,7 +28,7 @@ struct ReflectorOptions {
   // If above 0, a 404 means that the server does not know the kind. Then there are no objects, and the list is
   // repeated at this interval. If 0, a 404 is a failure.
   std::chrono::milliseconds absent_retry{0};
-  uint64_t seed = 0;  // for the random delays
+  uint64_t seed = 0;  // seed of the random delays
 };
 
 // Receives objects and their changes, on the thread that runs the reflector.

@@ -14,12 +14,12 @@ struct KubernetesFacts {
   uint64_t watch_failures = 0;                // number of failed lists and watches
   uint64_t scrapes = 0, scrape_failures = 0;  // attempts to read the usage of a node
   double last_scrape_s = 0;                   // duration of the last reading of all nodes
-  std::optional<bool> holds_lease;            // absent: no lease is configured
+  std::optional<bool> holds_lease;            // true if tautd holds the lease; absent: no lease is configured
   uint64_t vpas = 0, vpa_writes = 0, failed_vpa_writes = 0;
   uint64_t quota_namespaces = 0, quota_writes = 0, failed_quota_writes = 0;
   uint64_t events = 0, failed_events = 0, dropped_events = 0;
   uint64_t status_writes = 0, failed_status_writes = 0;                // writes of workloads' annotations
-  uint64_t pods_changed = 0, pods_unchanged = 0, refused_reviews = 0;  // of the mutating webhook
+  uint64_t pods_changed = 0, pods_unchanged = 0, refused_reviews = 0;  // counts of the mutating webhook
   // Reviews of the validating webhook by result.
   uint64_t quota_fitting = 0, quota_warned = 0, quota_refused = 0, quota_not_covered = 0, quota_held = 0;
   uint64_t quota_unknown = 0;

@@ -45,7 +45,7 @@ TEST_F(KubernetesComponentTest, LimitsAreSetOnlyWhereTheActuatorIsKubernetes) {
   const std::unique_ptr<KubernetesComponent> watches = Open();
   ASSERT_NE(watches, nullptr);
   EXPECT_EQ(*watches->MakeActuator(), nullptr);
-  watches->Stop();  // without Start()
+  watches->Stop();  // a call without Start()
   config_.actuators = {ActuatorKind::kKubernetes};
   const std::unique_ptr<KubernetesComponent> acts = Open();
   ASSERT_NE(acts, nullptr);

@@ -67,7 +67,7 @@ class KubernetesSource final : public JobSettingsSource {
     // the time.
     std::function<Timestamp()> sample_time;
     std::string state_dir;     // directory of the webhook's certificate
-    DaemonLog* log = nullptr;  // must outlive the source
+    DaemonLog* log = nullptr;  // log, which must outlive this object
   };
   // Creates the clients and the watches of the configured kinds without starting them. Returns the error of the
   // first client that cannot be created.
@@ -191,28 +191,28 @@ class KubernetesSource final : public JobSettingsSource {
   size_t groups_left_out_ = 0;  // last logged number
   ControlPlane* control_ = nullptr;
   std::unique_ptr<LiveWorkloadIntake> intake_;       // writes to control_
-  KubernetesActuator* actuator_ = nullptr;           // null: limits are not set in the cluster
+  KubernetesActuator* actuator_ = nullptr;           // actuator; null: limits are not set in the cluster
   std::vector<std::function<void()>> runs_, stops_;  // Run and Stop of the reflectors
-  std::unique_ptr<UsageReader> usage_;               // null: usage is not read
+  std::unique_ptr<UsageReader> usage_;               // reader of usage; null: usage is not read
   std::unique_ptr<WorkloadAdvice> advice_;           // reads from control_
-  std::unique_ptr<ApiClient> owners_client_;         // for the thread that reads templates
+  std::unique_ptr<ApiClient> owners_client_;         // client of the thread that reads templates
   std::unique_ptr<OwnersReader> owners_;
-  std::unique_ptr<ApiClient> custom_client_;           // for the thread that reads custom resources
-  std::unique_ptr<CustomOwnersReader> custom_owners_;  // null: workloads' metadata is not needed
-  std::unique_ptr<ApiClient> vpa_client_;              // for the thread that writes VPA status
-  std::unique_ptr<VpaWriter> vpas_;                    // null: disabled
-  std::unique_ptr<ApiClient> quota_client_;            // for the thread that writes ResourceQuotas
-  std::unique_ptr<QuotaWriter> quotas_;                // null: disabled
+  std::unique_ptr<ApiClient> custom_client_;           // client of the thread that reads custom resources
+  std::unique_ptr<CustomOwnersReader> custom_owners_;  // reader; null: workloads' metadata is not needed
+  std::unique_ptr<ApiClient> vpa_client_;              // client of the thread that writes VPA status
+  std::unique_ptr<VpaWriter> vpas_;                    // writer; null: disabled
+  std::unique_ptr<ApiClient> quota_client_;            // client of the thread that writes ResourceQuotas
+  std::unique_ptr<QuotaWriter> quotas_;                // writer; null: disabled
   std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
-  std::unique_ptr<LeaseKeeper> lease_;  // null: no lease is configured
+  std::unique_ptr<LeaseKeeper> lease_;  // keeper; null: no lease is configured
   ReplicaSpread replica_spread_;
-  std::unique_ptr<ApiClient> event_client_;       // for the thread that writes Events
-  DecisionEvents decision_events_;                // for the thread that ticks the control plane
-  std::unique_ptr<EventWriter> events_;           // null: disabled
-  std::unique_ptr<ApiClient> status_client_;      // for the thread that writes workloads' annotations
-  std::unique_ptr<StatusWriter> status_;          // null: disabled
-  std::unique_ptr<PodWebhookServer> admission_;   // null: disabled
-  std::unique_ptr<PodQuotaReviewer> quota_gate_;  // null: disabled
+  std::unique_ptr<ApiClient> event_client_;       // client of the thread that writes Events
+  DecisionEvents decision_events_;                // state of the thread that ticks the control plane
+  std::unique_ptr<EventWriter> events_;           // writer; null: disabled
+  std::unique_ptr<ApiClient> status_client_;      // client of the thread that writes workloads' annotations
+  std::unique_ptr<StatusWriter> status_;          // writer; null: disabled
+  std::unique_ptr<PodWebhookServer> admission_;   // webhook server; null: disabled
+  std::unique_ptr<PodQuotaReviewer> quota_gate_;  // reviewer; null: disabled
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;

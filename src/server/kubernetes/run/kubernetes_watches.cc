@@ -11,7 +11,7 @@
 namespace taut::server {
 namespace {
 
-constexpr std::chrono::minutes kAbsentRetry{5};  // for kinds that may be installed later
+constexpr std::chrono::minutes kAbsentRetry{5};  // interval for kinds that may be installed later
 constexpr std::chrono::seconds kReadOwners{1}, kReadCustomOwners{2};
 
 }  // namespace

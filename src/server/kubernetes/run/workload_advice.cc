@@ -19,7 +19,7 @@ Allocation AllocationOf(const ControlPlane& control, JobId job, Resource resourc
 }
 
 std::vector<WorkloadName> WorkloadAdvice::JobsOf(const WorkloadName& workload) const {
-  std::set<std::string> containers;  // of all pods, which may differ during a rollout
+  std::set<std::string> containers;  // containers of all pods, which may differ during a rollout
   if (cluster_.naming().jobs == KubernetesJobs::kContainers) {
     for (const PodPtr& pod : cluster_.pods().OfAll(workload)) {
       for (const ContainerState& container : pod->containers) containers.insert(container.name);

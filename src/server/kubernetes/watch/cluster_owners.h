@@ -54,7 +54,7 @@ class ClusterOwners {
   const std::function<void(const std::vector<std::string>&)> moved_;
   mutable std::mutex mutex_;
   OwnerTable owners_;
-  std::map<std::string, std::map<std::string, OwnedObject>> objects_;  // by kind and ObjectKey
+  std::map<std::string, std::map<std::string, OwnedObject>> objects_;  // keys: kind, ObjectKey()
 };
 
 }  // namespace taut::server

@@ -26,7 +26,7 @@ class ContainerIndex {
  private:
   mutable std::mutex mutex_;
   absl::flat_hash_map<std::string, std::string> pods_;  // ObjectKey of the pod by ContainerState::id
-  absl::flat_hash_set<std::string> left_out_;           // such as "namespace/Pod/name/container"
+  absl::flat_hash_set<std::string> left_out_;           // keys such as "namespace/Pod/name/container"
 };
 
 }  // namespace taut::server

@@ -11,7 +11,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int kMostPages = 400;  // with 500 objects per page
+constexpr int kMostPages = 400;  // limit of pages, with 500 objects each
 constexpr size_t kMostSaid = 8;  // maximum number of kinds in one sentence
 constexpr std::array<std::string_view, 9> kKnownKinds = {
     "cronjob",    "daemonset", "deployment", "job", "node", "pod", "replicaset", "replicationcontroller",

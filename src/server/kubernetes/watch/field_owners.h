@@ -66,7 +66,7 @@ class FieldOwners {
   template <typename Object>
   struct Known {
     bool listed = false;
-    std::map<std::string, Object> objects;                     // by "namespace/name"
+    std::map<std::string, Object> objects;                     // key: "namespace/name"
     std::map<std::string, std::set<std::string>> by_workload;  // keys of `objects`, by WorkloadKey()
   };
   template <typename Object>

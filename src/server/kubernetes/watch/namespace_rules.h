@@ -66,7 +66,7 @@ class NamespaceRules {
   mutable std::mutex mutex_;
   uint64_t version_ = 0;
   std::set<std::string> known_;                                        // kinds that were listed
-  std::map<std::string, std::map<std::string, NamespaceRule>> rules_;  // by namespace and "Kind/name"
+  std::map<std::string, std::map<std::string, NamespaceRule>> rules_;  // keys: namespace, "Kind/name"
 };
 
 }  // namespace taut::server

@@ -22,8 +22,8 @@ namespace taut::server {
 
 // The largest amount of each resource among the nodes on which some pods may run.
 struct LargestNode {
-  Amounts amounts = {};                   // absent if no node is known
-  std::array<std::string, 2> nodes = {};  // by resource: name of the node with the amount; "": none
+  Amounts amounts = {};                   // largest amounts; absent if no node is known
+  std::array<std::string, 2> nodes = {};  // name of the node with the amount, by resource; "": none
   // By resource: why larger nodes do not count, such as "nodeSelector pool=small"; "": no node is larger.
   std::array<std::string, 2> for_ = {};
 

@@ -56,7 +56,7 @@ class ScriptedWriter final : public ClusterWriter {
   struct Script {
     absl::Status resize, scale, reviewed, evict;
     std::vector<ContainerState> containers;  // containers of every template
-    absl::Status no_template;                // if not OK, the error that Template() returns
+    absl::Status no_template;                // error of Template(); OK: Template() succeeds
     absl::StatusOr<std::string> workload = absl::NotFoundError("no workload");  // JSON of every workload
     absl::Status apply;
     double retry_after_s = 0;

@@ -31,7 +31,7 @@ std::string Killed(std::string_view at, std::string_view reason = "OOMKilled") {
 }
 constexpr std::string_view kRunsNow =
     R"("containerStatuses":[{"name":"app","restartCount":0,"state":{"running":{}}}])";
-constexpr const char* kEndedAt = "2026-02-03T05:05:00Z";  // 6 s before kKillsNow
+constexpr const char* kEndedAt = "2026-02-03T05:05:00Z";  // time 6 s before kKillsNow
 
 // Passes all reports on with the same time.
 class IngestIntake final : public WorkloadIntake {

@@ -48,7 +48,7 @@ bool ReportContainer(const Item& item, JsonNode container, const Cluster& cluste
   const std::optional<double> cpu = AmountOf(usage, "cpu"), memory = AmountOf(usage, "memory");
   if (name.empty() || !cpu.has_value() || !memory.has_value()) return false;
   const std::optional<WorkloadName> workload = cluster.pods().WorkloadOfPod(item.namespace_name, item.pod);
-  if (!workload.has_value()) return true;  // like ReportUsage()
+  if (!workload.has_value()) return true;  // ReportUsage() omits such pods, too
   const WorkloadPart part = PartOf(cluster.naming(), *workload, item.pod, name);
   to.Take(part, SeriesKind::kCpuCores, {*cpu, item.begin_ms});
   to.Take(part, SeriesKind::kMemoryBytes, {*memory, item.end_ms});

@@ -15,9 +15,9 @@ namespace taut::server {
 
 // A namespaced kind of objects in an API group.
 struct FoundKind {
-  std::string kind;         // such as "Rollout"
-  std::string api_version;  // such as "argoproj.io/v1alpha1"
-  std::string plural;       // such as "rollouts"
+  std::string kind;         // kind such as "Rollout"
+  std::string api_version;  // version such as "argoproj.io/v1alpha1"
+  std::string plural;       // plural such as "rollouts"
   bool has_scale = false;
   bool can_list = false, can_patch = false;
 };
@@ -53,7 +53,7 @@ class ScaleFinder {
   bool asked_ = false;
   double asked_s_ = 0;
   absl::Status missing_;                                 // error of the first group that did not respond
-  std::map<std::string, std::vector<FoundKind>> kinds_;  // by kind in lower case, one per group
+  std::map<std::string, std::vector<FoundKind>> kinds_;  // key: kind in lower case; one element per group
 };
 
 }  // namespace taut::server

@@ -45,7 +45,7 @@ class Steering {
   uint64_t version() const;
   // An annotation or label without effect.
   struct Refused {
-    std::string kind, namespace_name, name;  // of the object; kind such as "Deployment"
+    std::string kind, namespace_name, name;  // kind, such as "Deployment", namespace and name of the object
     std::string sentence;
   };
   // Returns the refusals since the last call, at most kMostRefused. A refusal is returned again only after it
@@ -67,10 +67,10 @@ class Steering {
   mutable std::mutex mutex_;
   uint64_t version_ = 0;
   std::set<std::string> kinds_;
-  std::map<std::string, std::vector<Label>> annotations_;    // by WorkloadKey()
-  std::map<std::string, std::vector<std::string>> refused_;  // by WorkloadKey()
+  std::map<std::string, std::vector<Label>> annotations_;    // key: WorkloadKey()
+  std::map<std::string, std::vector<std::string>> refused_;  // key: WorkloadKey()
   std::set<std::string> of_pods_;  // refusals added by NoteOfPods(), at most kMostRefused
-  std::vector<Refused> news_;      // for TakeRefused()
+  std::vector<Refused> news_;      // refusals for TakeRefused()
 };
 
 }  // namespace taut::server

@@ -15,7 +15,7 @@ namespace taut::server {
 class WatchLog {
  public:
   struct Line {
-    std::string text;  // "" if there is nothing to log
+    std::string text;  // text of the line; "": nothing is logged
     bool is_warning = false;
   };
   // Stores the result of a list or watch of the kind `what`, and returns the line to log.
