@@ -91,8 +91,7 @@ std::vector<uint32_t> CellScheduler::TurnsOfTier(CellTier tier) {
   std::vector<uint32_t> jobs = std::exchange(queue_[static_cast<size_t>(tier)], {});
   if (jobs.size() < 2) return jobs;
   // The k-th job of a user has turn k. Sorting by (turn, position of the user's first job, job) alternates
-  // users.
-  // by user: first job's place, jobs so far
+  // users. `users` has the position of the first job and the number of jobs so far by user.
   absl::flat_hash_map<uint32_t, std::pair<uint32_t, uint32_t>> users;
   std::vector<std::pair<uint64_t, uint32_t>> turns;
   turns.reserve(jobs.size());

@@ -187,7 +187,7 @@ TEST(Actuary, KeptTimeConvergesOnThePromise) {
   }
 }
 
-// The target share of the sold hours is available throughout. Steps have an hour, as in a running pool, with a
+// The target share of the sold hours is available throughout. Steps last an hour, as in a running pool, with a
 // daily season and noise. Each hour and each day has a promise.
 TEST(Actuary, KeepsPromisesInStepsOfAnHour) {
   for (const int64_t horizon : {1, 24}) {

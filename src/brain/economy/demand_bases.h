@@ -13,7 +13,7 @@ namespace taut::brain {
 inline constexpr size_t kDemandBases = 5;
 
 // Mean deviation in each time slot of a season, and the slowly decaying error of these means (AR(1) per step). A
-// slot has half an hour, or one step if a step is longer.
+// slot lasts half an hour, or one step if a step is longer.
 class SeasonProfile {
  public:
   // Creates `slots` of `slot_steps` steps each. The mean of a slot averages over about `memory` seasons.

@@ -452,7 +452,7 @@ TEST_F(NamedTrialTest, WindowsCountFromTheSecondAfterTheDelivery) {
   EXPECT_EQ(state_.trial->tasks.task_windows, 5U);
 }
 
-// Usage of 99 % of the limit counts as at the limit, because usage cannot exceed a limit that caps it.
+// Usage of 99 % of the limit counts as at the limit, because a limit that caps usage is never exceeded.
 TEST_F(NamedTrialTest, NinetyNinePercentOfALimitIsAtIt) {
   Ask();
   state_.trial->limit = 100;
