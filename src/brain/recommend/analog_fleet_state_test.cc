@@ -1,4 +1,4 @@
-// Checks on the priced jobs in a stored fleet model.
+// Tests of the checks of priced jobs in a stored fleet model.
 #include <cmath>
 #include <cstring>
 #include <limits>

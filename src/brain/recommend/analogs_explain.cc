@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// Returns why the fleet has no forecast yet.
+// Returns the reason why the fleet has no forecast yet.
 std::string NotReady(const AnalogFleet& fleet) {
   const AnalogSettings& settings = fleet.settings();
   if (fleet.ready()) return "This job is too young to forecast";

@@ -63,7 +63,7 @@ class Literal {
  private:
   struct Rate {
     double keep;
-    std::vector<double> over{}, under{};  // o(L) and u(L), for either cost
+    std::vector<double> over{}, under{};  // o(L) and u(L) by bucket of L
     double mass = 0;
     int limit = -1;  // L' of the last step; -1 before the first step
   };

@@ -228,8 +228,8 @@ TEST(MovingWindow, SaysNothingBeforeItsMinimumHistory) {
   }
 }
 
-// docs/references.md, C6: an OOM kill adds a sample of max(1.2 limit, limit + 100 MiB), also while the window is
-// open.
+// docs/references.md, C6: an OOM kill adds a sample of max(1.2 limit, limit + 100 MiB), even if the window of
+// the kill is not closed yet.
 TEST(MovingWindow, OomInjectsASample) {
   for (const auto& [limit, need] : {std::pair{200 * kMiB, 300 * kMiB}, std::pair{1000 * kMiB, 1200 * kMiB}}) {
     MovingWindowRecommender r = Memory(OomTolerance::kMinimal);

@@ -68,7 +68,7 @@ struct StartBoost {
   double steady = 0;  // the limit in force, cores
   // The start from which `cores` is derived; absent: `factor` is used.
   std::optional<StartPeaks::Highest> highest;
-  double factor = 0;       // the setting's factor; 0 if a start is used
+  double factor = 0;       // configured factor of `steady`; 0 if `highest` is used
   size_t starts = 0;       // number of starts observed
   std::string bounded_by;  // the bound that lowered `cores`, for people; "": none
   // Upper bound as a multiple of the steady limit: a request that fits on no node would keep pods from

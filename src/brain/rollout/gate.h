@@ -143,8 +143,8 @@ struct Proposal {
   int64_t now_s = 0;
   std::optional<double> owner_limit;
   std::optional<double> recommended;  // limit within the policy's bounds; absent: no recommendation yet
-  bool oom = false;                   // a task was just OOM-killed: a raise does not wait
-  bool grows = false;                 // a task will soon reach its limit: a raise does not wait
+  bool oom = false;                   // a task was just OOM-killed, so a raise does not wait
+  bool grows = false;                 // a task will soon reach its limit, so a raise does not wait
   uint32_t num_tasks = 0;             // number of tasks in the last closed window
   // Numbers of the tasks on which a limit can be tried, ascending; nullptr if no window was just closed.
   const std::vector<uint32_t>* tasks = nullptr;

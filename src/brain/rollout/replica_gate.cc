@@ -89,7 +89,8 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
     }
   }
   state.in_force = p.recommended;
-  // `elsewhere` counts across unreached orders, because consecutive orders may all remain unreached.
+  // A new order resets `elsewhere` only if the last order was reached, because consecutive orders may all remain
+  // unreached.
   if (state.reached) state.elsewhere = 0;
   state.reached = false;
   state.nearest = std::abs(p.running - *p.recommended);

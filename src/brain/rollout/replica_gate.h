@@ -38,14 +38,14 @@ struct ReplicaGateState {
   std::optional<int> in_force;  // number ordered by Tautline; absent if the owner's number is in force
   std::optional<int> shown;     // last number shown in observe mode
   int64_t last_change_s = INT64_MIN;
-  // True if the job has run `in_force` tasks at some time since the order.
+  // True if `in_force` tasks have run at some time since the order.
   bool reached = false;
-  // Consecutive windows that suggest that another program sets the number. Once the order was reached, windows
-  // with another number count; before, windows in which the number moved away from the order. Windows in which
-  // tasks started do not count.
+  // Number of consecutive windows that indicate that another program sets the number of tasks. After an order
+  // was reached, windows with another number count. Before, windows in which the number moved away from the
+  // order count. Windows in which tasks started do not count.
   uint8_t elsewhere = 0;
-  // Windows since an order was last reached. A new order does not reset the count, because consecutive orders
-  // may all remain unreached.
+  // Number of windows since an order was last reached. A new order does not reset the count, because consecutive
+  // orders may all remain unreached.
   uint8_t unreached = 0;
   int nearest = -1;  // least distance to the ordered number so far; -1: no window measured; not saved
   // true if tasks started in the last window after the order was reached, as in a rollout; not saved

@@ -189,7 +189,7 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
   }
   ReplicaBounds& tasks = policy.replicas.bounds;
   tasks.min = std::min(tasks.min, tasks.max);
-  if (GoesToZeroForGood(policy)) tasks.min = 1;  // several rules that are valid alone may cause this together
+  if (GoesToZeroForGood(policy)) tasks.min = 1;  // rules that are valid alone may have this result together
   return policy;
 }
 
