@@ -67,7 +67,8 @@ class Grid {
       1.8340080864093424635,
       1.9152065613971472939,
   };
-  // By cell: the lower of the cell's buckets, as an offset from the bucket that ends where the octave begins.
+  // Indexed by cell: the lower of the cell's buckets, as an offset from the bucket that ends where the octave
+  // begins.
   static constexpr std::array<uint8_t, 1 << kCellBits> kFirstInCell = [] {
     std::array<uint8_t, 1 << kCellBits> first{};
     for (int cell = 0; cell < 1 << kCellBits; ++cell) {
