@@ -50,7 +50,7 @@ struct FleetModels {
 // accepts a risk target of its kind.
 struct FleetRisk {
   std::optional<double> days_ordered;  // share of job-days over the limit (analogs)
-  // Shares of work above the limits, ordered and delivered (work_function); for CPU, work that would be throttled.
+  // Shares of work above the limits, target and delivered (work_function); for CPU, work that would be throttled.
   std::optional<double> work_ordered, work_over;
 };
 // Adds the figures of one recommender to `risk`.
