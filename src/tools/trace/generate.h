@@ -1,6 +1,6 @@
 // Generates a synthetic cell from a seed. Its usage resembles real jobs, for demonstrations, benchmarks and tests.
 //
-// The model (reasons in docs/reference/traces.md) includes heavy-tailed job sizes, daily and weekly seasons, slow
+// The model (figures in docs/reference/traces.md) includes heavy-tailed job sizes, daily and weekly seasons, slow
 // noise per job and task, spikes, and deploys that shift usage. Memory grows after a start or leaks, and cron jobs
 // have bursts. Programs run repeatedly under one logical name, and jobs start or end within the period. Owners'
 // limits are 46 to 60 % above the p95 of the job's usage, but a few owners requested too little memory. Usage is

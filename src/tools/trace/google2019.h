@@ -1,6 +1,6 @@
 // Reads the tables of the Google 2019 cell traces (version 3): newline-delimited JSON, one object per line.
 //
-// docs/reference/traces.md, "Google 2019 (v3)", explains which fields of each table are used and why.
+// docs/reference/traces.md, "Google 2019 (v3)", lists the fields of each table that are used.
 #pragma once
 
 #include <cstdint>
