@@ -14,13 +14,13 @@
 namespace taut::server {
 
 struct ExternalRecommenderOptions {
-  std::string address;                              // HOST:PORT
+  std::string address;                              // address of the service, HOST:PORT
   std::string ca_file, certificate_file, key_file;  // PEM files; all empty: no TLS
   std::string cell;                                 // name of the cell, sent with each request
   int64_t deadline_ms = 10'000;                     // timeout of a call
   int hold_windows = 6;   // an answer stays valid for this number of windows after its own
   size_t max_jobs = 500;  // maximum number of jobs per call
-  double max_step = 10;   // ExternalBounds::max_step
+  double max_step = 10;   // bound ExternalBounds::max_step
   std::function<PerResource<double>()> machine{};  // returns ExternalBounds::machine; empty: unknown
   std::function<int64_t()> now_s;                  // time in health(); called by any thread
 };

@@ -46,11 +46,11 @@ struct ScalerServerOptions {
 };
 
 struct ScalerServerCounts {
-  uint64_t answered = 0;     // successful GetMetrics, IsActive and GetMetricSpec
-  uint64_t unknown_job = 0;  // NOT_FOUND
-  uint64_t no_number = 0;    // FAILED_PRECONDITION
-  uint64_t failed = 0;       // other errors
-  uint64_t streams = 0;      // currently open streams
+  uint64_t answered = 0;     // successful calls of GetMetrics, IsActive and GetMetricSpec
+  uint64_t unknown_job = 0;  // calls that ended with NOT_FOUND
+  uint64_t no_number = 0;    // calls that ended with FAILED_PRECONDITION
+  uint64_t failed = 0;       // calls that ended with another error
+  uint64_t streams = 0;      // open streams
   // Connections closed above max_connections, including those closed to make room for others.
   uint64_t rejected_connections = 0;
 };

@@ -26,7 +26,7 @@ void DecisionsCsv::Add(const LimitChange& c) {
 namespace {
 
 struct LoggedChange {
-  double limit;  // negative: no limit
+  double limit;  // new limit; negative: no limit
   uint32_t job;
   int32_t window;
   brain::PolicyPair policy;

@@ -90,7 +90,7 @@ constexpr std::string_view kResultsLegend =
 
 // How the OOM-days are distributed over the jobs. A single rate over all jobs would hide jobs that fail every day.
 struct Concentration {
-  uint64_t jobs = 0;        // scored jobs
+  uint64_t jobs = 0;        // number of scored jobs
   uint64_t with = 0;        // jobs with at least one OOM-day
   uint64_t once = 0;        // jobs with exactly one OOM-day
   uint64_t most_have = 0;   // 80th percentile of OOM-days over the jobs with OOM-days

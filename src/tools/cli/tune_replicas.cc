@@ -39,8 +39,8 @@ struct ReplicaTrial {
 // Load series of a job, split at the cut. The settings are chosen on the part before the cut and scored on the
 // part after it.
 struct SweptJob {
-  LoadSeries before;                // part before the cut
-  const LoadSeries* all = nullptr;  // the whole series
+  LoadSeries before;                // load before the cut
+  const LoadSeries* all = nullptr;  // load of the whole time
   int64_t cut_s = 0;                // time of the cut, seconds since the start of the series
   double capacity = 0;
 };

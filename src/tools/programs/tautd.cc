@@ -117,7 +117,8 @@ int Run(int argc, char** argv) {
   app.add_flag("--check-config", args.check_config,
                "check the configuration and the files that it names, and exit");
   app.add_flag("--print-settings", args.print_settings, "print docs/reference/configuration.md and exit");
-  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // used by package builds
+  // option for package builds, which the help omits
+  app.add_flag("--man", args.man, "print the man page and exit")->group("");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -46,7 +46,7 @@ struct Predictor {
 // Histories that all predictors of one call share.
 struct Histories {
   RecordedTasks recorded;
-  WindowId last;  // newest window
+  WindowId last;  // newest window of the histories
   size_t resources = 0;
   PerResource<Series> series;
 };

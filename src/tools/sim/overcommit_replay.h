@@ -39,7 +39,7 @@ struct OvercommitOptions {
 struct OvercommitScore {
   uint64_t predictions = 0;
   uint64_t below = 0;                           // number of predictions below the oracle
-  double predicted = 0, limit = 0, oracle = 0;  // sums over the predictions
+  double predicted = 0, limit = 0, oracle = 0;  // amounts, summed over the predictions
   double savings = 0;                           // sum of 1 - prediction / limit
   double shortfall = 0;  // sum of (oracle - prediction) / oracle over the predictions below the oracle
   // Sums over predictions for machines with a known capacity. Random machines have none, so both are 0.

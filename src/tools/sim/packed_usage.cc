@@ -12,7 +12,7 @@ constexpr double kOverRounding = 1e-9;
 struct Used {
   WindowId window;
   uint32_t number = 0;
-  PerResource<float> amount = {};  // negative: not measured
+  PerResource<float> amount = {};  // amount by resource; negative: not measured
 };
 
 }  // namespace

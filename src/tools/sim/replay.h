@@ -90,10 +90,10 @@ struct RecordedKills {
 struct LaneResult {
   brain::PolicyPair policy;
   Resource resource;
-  LaneSummary summary;          // days after the warm-up
-  std::vector<Totals> per_job;  // days after the warm-up, by JobId
-  std::vector<FleetDay> fleet;  // all days, including the warm-up
-  brain::RiskTable risks;       // days after the warm-up
+  LaneSummary summary;          // sums over the days after the warm-up
+  std::vector<Totals> per_job;  // totals over the days after the warm-up, by JobId
+  std::vector<FleetDay> fleet;  // fleet on all days, including the warm-up
+  brain::RiskTable risks;       // risks on the days after the warm-up
 };
 
 struct ReplayResult {

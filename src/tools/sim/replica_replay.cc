@@ -197,7 +197,7 @@ class ReplicaReplay {
   const double step_s_;
   const size_t decide_steps_;
   ReplicaScore score_;
-  std::vector<double> signals_;  // reused for each decision
+  std::vector<double> signals_;  // scratch memory, reused for each decision
   brain::ReplicaGateState gate_;
   std::string waits_;  // reason why the gate delays the last decision
   double backlog_ = 0;

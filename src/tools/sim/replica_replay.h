@@ -47,7 +47,7 @@ struct ReplicaScore {
   double task_s = 0;              // number of starting and ready tasks, summed over time
   double clairvoyant_task_s = 0;  // number of tasks that the load needs, summed over time
   uint64_t overloaded_steps = 0;
-  double load = 0, lost = 0;            // sums over the steps
+  double load = 0, lost = 0;            // loads, summed over the steps
   double delay_s = 0, max_delay_s = 0;  // kQueue: total and maximum delay of load
   double held_s = 0;  // time after decisions that lacked a load, a signal or a result, in seconds
   uint64_t starts = 0, changes = 0;

@@ -44,8 +44,8 @@ TEST(Cloudrm, FollowsTheRule) {
   EXPECT_EQ(CloudrmQuota({}, 300, 0.9), std::nullopt);
   // Without variation, the quota is mean / SLO.
   EXPECT_NEAR(*CloudrmQuota(std::vector<double>(600, 45.0), 300, 0.9), 50, 1e-9);
-  // After a day at 40 and an hour at 52, the minimum of the means is 40, the mean at the next hour's time of the
-  // previous day.
+  // A day at 40 is followed by an hour at 52. The lowest of the three means is 40, from yesterday's values at the
+  // time of the next hour.
   std::vector<double> past(288, 40);
   past.insert(past.end(), 12, 52);
   const double mean = (288 * 40 + 12 * 52) / 300.0;

@@ -77,11 +77,11 @@ struct SoftMemoryResult {
 };
 
 struct SoftKill {
-  std::string_view world, task;         // valid during the call
+  std::string_view world, task;         // names, valid during the call
   int64_t time_s = 0;                   // start of the window
   uint32_t placement = 0, machine = 0;  // placement, and machine within the placement
   TraceTier tier = TraceTier::kUnknown;
-  double usage = 0, request = 0;                 // bytes
+  double usage = 0, request = 0;                 // amounts in bytes
   double machine_usage = 0, machine_memory = 0;  // amounts before the kills of the window
   std::string_view machine_name = {};            // name of a recorded machine; "" for a random machine
 };

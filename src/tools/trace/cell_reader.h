@@ -19,7 +19,7 @@ struct CellReadOptions {
 };
 
 struct CellInput {
-  brain::CellModel model;                    // accepted by CheckCell()
+  brain::CellModel model;                    // model that CheckCell() accepted
   std::vector<brain::CellFinding> findings;  // findings of CheckCell()
   // Events of the cell over time. A job without times is submitted at 0, unless an event submits the job. Not
   // checked: a caller that simulates the events must call CheckCellWorkload().

@@ -43,7 +43,7 @@ struct GeneratedJob {
   float burst = 0;                  // sigma of the logarithm of the 1 s CPU samples within a window
   bool in_alloc = false;            // true: tasks run inside the instances of an alloc set
   std::vector<LimitChange> limits;  // limits, ascending by time; the first is in force from the first row on
-  std::vector<Row> rows;            // ordered by time and task
+  std::vector<Row> rows;            // usage rows, ordered by time and task
 };
 
 // Returns InvalidArgument for counts below 1, and if start_s is not a multiple of 300.

@@ -30,7 +30,7 @@ constexpr std::array<float, 11> kTenths = {0, .1F, .2F, .3F, .4F, .5F, .6F, .7F,
 struct Collection {
   struct Limit {
     int64_t time_us;
-    float cpu, memory;  // kAbsent: not in the event
+    float cpu, memory;  // requested amounts; kAbsent: not in the event
   };
   uint32_t job = kNoJob;
   uint32_t logical_name = kNoName;

@@ -19,7 +19,7 @@ enum class GoogleTable : uint8_t {
   kInstanceEvents,
   kMachineEvents,
   kInstanceUsage,
-  kMachineAttributes,  // known, but not read
+  kMachineAttributes,  // known table that is not read
 };
 
 // Returns the table that matches a file's name, such as ".../instance_usage-000000000003.json.gz"; nullopt if none

@@ -91,7 +91,7 @@ class DayBuilder {
   FoldReport report_;
   std::vector<size_t> first_share_;  // index of a row's first share, by row
   std::vector<size_t> first_row_;    // index of a job's first row in the order of RowsByJob()
-  // Reused between jobs and windows.
+  // Scratch memory, reused between jobs and windows.
   std::vector<Place> places_;
   std::vector<OwnLimits> own_limits_;  // limits by task of the window
   absl::flat_hash_map<uint32_t, uint64_t> latest_start_;
@@ -348,7 +348,7 @@ struct JobDayStore::Impl {
   int32_t last_day = 0;
   DayBuffer* last_buffer = nullptr;
   size_t bytes = 0;              // size of all day buffers
-  std::vector<RowShare> shares;  // reused for each row
+  std::vector<RowShare> shares;  // scratch memory, reused for each row
   mutable FoldReport report;
   mutable std::set<int32_t> counted;  // days that `report` includes
 };

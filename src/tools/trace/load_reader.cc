@@ -421,7 +421,7 @@ class LoadReader {
   const bool strict_;
   const std::string job_label_;
   const std::vector<std::string> signals_;
-  std::vector<float> row_signals_;  // reused for each row
+  std::vector<float> row_signals_;  // scratch memory, reused for each row
   ReadReport& report_;
   CsvTable table_;
   Columns columns_;

@@ -28,8 +28,8 @@ enum class TraceFormat : uint8_t {
   kAuto,
   kBitbrains,         // the archive's files with ";\t" as separator, one VM per file
   kBitbrainsCompact,  // a compact CSV with all VMs
-  kGoogle2019,        // v3 JSON tables
-  kGoogle2011,        // v2 CSV tables
+  kGoogle2019,        // JSON tables of version 3
+  kGoogle2011,        // CSV tables of version 2
   kAlibaba2018,
   kAzureVm,
   kCsv,  // time,job,task,cpu_cores,memory_bytes[,cpu_limit,memory_limit,oom_kills]

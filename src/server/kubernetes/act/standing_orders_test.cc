@@ -47,10 +47,10 @@ TEST(StandingOrdersState, OfTheFirstVersionIsRead) {
   out.PutString("shop/deployment/web/nginx");
   out.Put<uint8_t>(Target(Resource::kMemory).code());
   out.Put(uint8_t{1});
-  out.PutVarint(7);  // decision
+  out.PutVarint(7);  // ID of the decision
   out.Put(uint8_t{1});
   out.Put(1e9);
-  out.Put(int64_t{0});  // no pods since
+  out.Put(int64_t{0});  // Entry::without_pods_s
   out.PutVarint(0);     // number of orders for single pods
   out.PutVarint(1);     // number of reports
   out.PutVarint(7);

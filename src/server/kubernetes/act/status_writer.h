@@ -95,7 +95,8 @@ class StatusWriter {
   // by kind as in the names of jobs
   std::map<std::string, FoundKind> custom_;
   std::map<std::pair<std::string, std::string>, double> forbidden_until_s_;  // key: kind and namespace
-  std::map<std::string, std::string> forbidden_errors_;                      // first error by right
+  // error of the first refusal; key: missing right
+  std::map<std::string, std::string> forbidden_errors_;
   std::string last_error_;
   Counts counts_;
   // Used only by Step().

@@ -65,7 +65,7 @@ struct VpaContainerPolicy {
   std::string container = "*";
   bool is_off = false;
   bool controls_cpu = true, controls_memory = true;
-  bool requests_only = false;  // controlledValues: the VPA does not change limits
+  bool requests_only = false;  // true: controlledValues excludes limits
   Amounts min_allowed, max_allowed;
   bool operator==(const VpaContainerPolicy&) const = default;
 };

@@ -39,16 +39,16 @@ struct ContainerState {
   Amounts actual_requests, actual_limits;
   // Owner's amounts, from before the pod was resized; absent: unknown (Cluster).
   Amounts owner_requests, owner_limits;
-  bool is_sidecar = false;           // init container that keeps running
-  bool restarts_for_memory = false;  // resizePolicy: a change of memory restarts the container
+  bool is_sidecar = false;           // true for an init container that keeps running
+  bool restarts_for_memory = false;  // true if resizePolicy restarts the container when memory changes
   bool restarts_for_cpu = false;
   bool running = false;
-  bool crash_loops = false;  // the container has ended, and the kubelet delays its restart
-  int64_t started_s = 0;     // last start of a running container, Unix time; 0: unknown
+  bool crash_loops = false;  // true if the container has ended, and the kubelet delays its restart
+  int64_t started_s = 0;     // Unix time of the last start of a running container; 0: unknown
   int64_t restarts = 0;
   std::string last_reason;  // reason of the last end, such as "OOMKilled"; "": none
-  int64_t ended_s = 0;      // last end, Unix time; 0: none or unknown
-  std::string id = {};      // id in the container runtime; "": not started yet
+  int64_t ended_s = 0;      // Unix time of the last end; 0: none or unknown
+  std::string id = {};      // ID in the container runtime; "": not started yet
   std::string image = {};   // image in the spec, such as "registry/app:1.2"
   // Content of kOwnersAnnotation of a pod or template. Users can write the annotation, so Cluster compares the
   // values with the controller's template and with the nodes before it sets owner_*.
@@ -65,7 +65,7 @@ struct ContainerState {
 
 // The kubelet's progress with the last resize of the pod.
 enum class ResizeState : uint8_t {
-  kNone,        // done, or not requested
+  kNone,        // the resize is done, or none was requested
   kDeferred,    // the node has no room now, and the kubelet retries
   kInfeasible,  // the node can never have room
   kInProgress,
@@ -108,15 +108,16 @@ struct Pod {
   ResizeState resize = ResizeState::kNone;
   std::string resize_message;
   bool is_ready = false;    // true if the pod serves, according to its probes
-  bool is_static = false;   // defined by a file on its node, so that its resources cannot change
-  bool is_ended = false;    // succeeded or failed
-  bool is_deleted = false;  // has a deletionTimestamp
+  bool is_static = false;   // true if a file on its node defines the pod, so that its resources cannot change
+  bool is_ended = false;    // true if the pod succeeded or failed
+  bool is_deleted = false;  // true if the pod has a deletionTimestamp
   // True if any program resized the pod in place, or the VPA changed the pod at its creation. Then the limits are
   // not the owner's.
   bool resized = false;
-  bool resized_by_us = false;  // Tautline resized the pod in place, or the webhook changed it at its creation
-  bool admitted_by_us = false;  // the webhook changed the pod at its creation (kOwnersAnnotation)
-  bool owners_known = false;    // the owner's amounts of all containers are known (Cluster)
+  // True if Tautline resized the pod in place, or the webhook changed the pod at its creation.
+  bool resized_by_us = false;
+  bool admitted_by_us = false;  // true if the webhook changed the pod at its creation (kOwnersAnnotation)
+  bool owners_known = false;    // true if the owner's amounts of all containers are known (Cluster)
   Amounts pod_requests = {}, pod_limits = {};  // amounts of the whole pod (spec.resources)
 };
 using PodPtr = std::shared_ptr<const Pod>;

@@ -74,7 +74,7 @@ class CustomOwnersReader {
   ObjectParser parser_;
   mutable std::mutex mutex_;
   std::map<std::string, Kind, std::less<>> kinds_;
-  std::string left_out_;  // kinds beyond most_kinds, for users
+  std::string left_out_;  // kinds beyond most_kinds, as text for users
 };
 
 }  // namespace taut::server

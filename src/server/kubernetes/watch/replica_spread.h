@@ -27,9 +27,9 @@ class ReplicaSpread {
   // Averages have a half-life of six hours, and are used after twelve hours. A window is five minutes.
   static constexpr int kFewestWindows = 144;
   static constexpr double kHalfLifeWindows = 72;
-  // Replicas differ once the largest average exceeds kBegin times the smallest, and exceeds it by the material
-  // amount. They stop to differ once it is at most kEnd times the smallest, or the difference is below this
-  // amount.
+  // Replicas start to differ once the largest average exceeds kBegin times the smallest, and exceeds it by the
+  // material amount. They no longer differ once the largest average is at most kEnd times the smallest, or exceeds
+  // it by less than this amount.
   static constexpr double kBegin = 2, kEnd = 1.5;
   static constexpr double kMaterialCores = 0.1, kMaterialBytes = 100.0 * 1024 * 1024;
 
