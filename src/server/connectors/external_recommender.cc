@@ -162,7 +162,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
   std::optional<ExternalBatch> next_;
   std::vector<ExternalAnswer> answers_;
   std::vector<RefusedAnswer> refused_;                      // rejected answers that the caller has not taken
-  std::set<std::pair<ExternalRefusal, std::string>> told_;  // reported so far, by kind and job
+  std::set<std::pair<ExternalRefusal, std::string>> told_;  // reported refusals, by kind and job
   ExternalHealth health_;
   grpc::ClientContext* call_ = nullptr;  // current call; null: none
   std::thread thread_;

@@ -245,7 +245,7 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
       const std::lock_guard lock(mutex_);
       streams_.erase(stream);
       delete stream;
-      // under the lock, because the service may be destroyed once the lock is released
+      // Notify under the lock, because the service may be destroyed once the lock is released.
       changed_.notify_all();
     }
   }

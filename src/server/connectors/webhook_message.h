@@ -30,7 +30,7 @@ struct WebhookResult {
   enum class Kind : uint8_t {
     kApplied,
     kRefused,     // the receiver refused the order permanently, so there is no retry
-    kRetry,       // the receiver failed for this order, so there is a retry
+    kRetry,       // the receiver failed temporarily, so the order is sent again
     kUnavailable  // no order can be delivered now: no response, 429 or 503
   };
   Kind kind = Kind::kApplied;

@@ -1,4 +1,4 @@
-// taut analyze: implementation of the command.
+// Implements `taut analyze`.
 #include "tools/cli/analyze_command.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// taut get bills TRACE: implementation of the command.
+// Implements `taut get bills TRACE`.
 #include "tools/cli/bill_command.h"
 
 #include <algorithm>

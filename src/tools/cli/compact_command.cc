@@ -1,4 +1,4 @@
-// taut compact: implementation of the command.
+// Implements `taut compact`.
 #include "tools/cli/compact_command.h"
 
 #include <algorithm>

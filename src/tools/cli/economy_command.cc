@@ -1,4 +1,4 @@
-// taut economy: implementation of the command.
+// Implements `taut economy`.
 #include "tools/cli/economy_command.h"
 
 #include <algorithm>

@@ -59,7 +59,8 @@ std::vector<ExportedJob> JoinGroups(const std::vector<ExportedJob>& jobs) {
   for (const ExportedJob& job : jobs) {
     const std::string name = WithoutGroup(TextOf(job.job, "name"));
     const std::vector<const ExportedJob*>& groups = by_name[name];
-    if (groups.front() != &job) continue;  // joined with the first job of its workload, or dropped
+    // the first group's entry includes this job, or DropFormer() dropped the job
+    if (groups.front() != &job) continue;
     if (groups.size() == 1 && TextOf(job.job, "name") == name) {
       out.push_back(job);
       continue;

@@ -61,7 +61,7 @@ TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
               HasSubstr("(the largest of the workload's jobs: east/shop/statefulset/db@1/app); memory"));
   EXPECT_THAT(text, HasSubstr("the largest of the workload's jobs: east/shop/statefulset/db@0/app)"));
   EXPECT_THAT(text, Not(HasSubstr("db@0\"")));
-  rest.job["memory"]["would_be"] = 9e9;  // made before the workload was split
+  rest.job["memory"]["would_be"] = 9e9;  // recommendation from before the split of the workload
   rest.job["last_seen"] = 1000;
   primary.job["last_seen"] = standby.job["last_seen"] = 9000;
   EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {rest, standby, primary}), HasSubstr("memory: 859Mi}"));

@@ -76,7 +76,7 @@ class Fetch {
   const UsageCsv& csv() const { return csv_; }
   const server::Ingest& ingest() const { return ingest_; }
   uint64_t samples() const { return samples_; }
-  // Returns the first window with rows, and through() the last; nullopt if there are no rows.
+  // Return the first and the last window with rows; nullopt if there are no rows.
   std::optional<WindowId> first() const { return first_; }
   std::optional<WindowId> through() const { return through_; }
 

@@ -207,8 +207,7 @@ int RunMappingTest(const MappingTestArgs& args) {
     const bool usage = absl::IsInvalidArgument(tally.status()) || absl::IsNotFound(tally.status());
     return usage ? kExitUsage : kExitFailed;
   }
-  // Without a rule for one of many series in a Prometheus, the test succeeds. Without a rule for a named series,
-  // it fails.
+  // A Prometheus has many series that need no rule, so only a named series without a rule fails the test.
   return args.prometheus.empty() && tally->unmapped > 0 ? kExitFailed : kExitOk;
 }
 

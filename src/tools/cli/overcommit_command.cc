@@ -1,4 +1,4 @@
-// taut overcommit: implementation of the command.
+// Implements `taut overcommit`.
 #include "tools/cli/overcommit_command.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// taut replay --replicas: implementation of the command.
+// Implements `taut replay --replicas`.
 #include "tools/cli/replicas_command.h"
 
 #include <algorithm>

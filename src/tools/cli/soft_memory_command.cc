@@ -1,4 +1,4 @@
-// taut overcommit --soft: implementation of the command.
+// Implements `taut overcommit --soft`.
 #include <algorithm>
 #include <memory>
 #include <utility>

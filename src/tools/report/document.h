@@ -1,24 +1,24 @@
-// A report as data: an answer, the conditions, and sections of text, tables and charts. web/app/src/document
-// draws the report.
+// A report as data: an answer, the conditions, and sections of text, tables and charts. web/app/src/document draws
+// the report.
 //
 // The JSON of a report. Every number keeps its form and unit, and the page formats the number:
 //
-//   {"kind": "document", "command": "taut analyze", "title": TEXT,
-//    "unix": whether times are seconds of the Unix epoch, else days of the trace's own clock are counted,
+//   {"kind": "document", "command": "taut analyze", "title": TEXT, "unix": BOOLEAN,
 //    "answer": [TEXT | FORM + {"value": VALUE}, ...], "notes": [TEXT, ...],
 //    "sections": [{"title": TEXT, "parts": [PART, ...]}, ...]}
 //
-//   FORM   {"form": "text" | "count" | "number" | "share" | "seconds" | "time", "unit": TEXT, "decimals": INT}; unit
-//          and decimals only where they are set. A share is 0 to 1, and is shown in percent.
-//   VALUE  a number; a text, which is shown as it is; null: not known, or none
+//   unix   true: times are seconds since the Unix epoch; false: the page shows times as days of the trace
+//   FORM   {"form": "text" | "count" | "number" | "share" | "seconds" | "time", "unit": TEXT, "decimals": INT}
+//          A unit or decimals without a value are absent. A share is in [0, 1], and the page shows it in percent.
+//   VALUE  a number; a text, which the page shows unchanged; null: unknown or absent
 //   PART   {"is": "text", "text": TEXT}
 //          {"is": "table", "columns": [FORM + {"head": TEXT}, ...], "rows": [[VALUE, ...], ...]}
 //          {"is": "chart", "title": TEXT, "x": AXIS, "y": AXIS, "series": [SERIES, ...]}
 //          {"is": "points", "title": TEXT, "x": AXIS, "y": AXIS,
 //           "points": [{"name": TEXT, "x": NUMBER, "y": NUMBER}, ...]}
-//   AXIS   FORM + {"name": TEXT}, and "log": true for a logarithmic one
-//   SERIES {"name": TEXT, "line": "solid" | "dashed" | "stacked", "x": [NUMBER, ...], "y": [NUMBER, ...]}; x is
-//          ascending, and is left out if it equals the x of the first series. Stacked series add up in order.
+//   AXIS   FORM + {"name": TEXT}, and "log": true for a logarithmic axis
+//   SERIES {"name": TEXT, "line": "solid" | "dashed" | "stacked", "x": [NUMBER, ...], "y": [NUMBER, ...]}
+//          x is ascending, and absent if it equals the x of the first series. Stacked series are summed in order.
 #pragma once
 
 #include <cstdint>

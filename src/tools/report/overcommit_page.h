@@ -19,7 +19,7 @@ struct OvercommitPage {
 };
 
 // Returns a document that includes the 20 machines with most predictions below the oracle. Figures of a predictor
-// without predictions are unknown. So is the severity of a predictor that was never below the oracle.
+// without predictions are unknown. The severity of a predictor that was never below the oracle is also unknown.
 Document OvercommitDocument(const OvercommitPage& page, std::span<const OvercommitResult> results);
 
 }  // namespace taut::tools

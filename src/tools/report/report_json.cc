@@ -96,8 +96,8 @@ void WriteFleet(const LaneResult& lane, const LaneResult* first, JsonWriter* jso
   json->EndObject();
 }
 
-// Writes one array per column, which keeps the JSON of ten thousand jobs small and fast to parse. REQUIRES:
-// `seconds` is equal for `first`.
+// Writes one array per column, which keeps the JSON of ten thousand jobs small and fast to parse. REQUIRES: both
+// lanes have `seconds` scored seconds.
 void WriteJobs(const LaneResult& lane, const LaneResult* first, double seconds, JsonWriter* json) {
   const auto* jobs = first != nullptr ? &first->per_job : nullptr;
   const auto average = [&](double amount_seconds) {

@@ -71,9 +71,11 @@ struct ReplicaScore {
 struct ReplicaStep {
   int64_t time_s = 0;
   std::optional<double> load;
-  int ready = 0, starting = 0;                    // numbers of tasks during the step
-  int decided = 0;                                // decided at the beginning of the step, for the next step
-  const brain::ReplicaPolicy* decider = nullptr;  // explains its recommendation; null if no decision was due
+  int ready = 0, starting = 0;  // numbers of tasks during the step
+  // number of tasks decided at the beginning of the step, for the next step
+  int decided = 0;
+  // policy that explains the decision; null: no decision was due
+  const brain::ReplicaPolicy* decider = nullptr;
   // Sentence for users that explains the delay of `decided`; "" if there is none. Valid during the call.
   std::string_view waits;
 };

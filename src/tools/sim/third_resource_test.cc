@@ -1,5 +1,5 @@
-// Tests that the replay scores a resource that exists only as a row of the resource table. Compiled with
-// TAUT_THIRD_RESOURCE only.
+// Tests that the replay scores a resource that exists only as a row of the resource table. Empty in builds without
+// TAUT_THIRD_RESOURCE.
 #ifdef TAUT_THIRD_RESOURCE
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 // KubernetesActuator: withdraws a lower memory limit that the kubelet refuses because usage, including the page
-// cache, is above the limit. Until then, the kubelet carries out no other resize of the pod, neither of CPU nor of
-// other containers.
+// cache, is above the limit. While a resize is refused, the kubelet resizes nothing else in the pod, neither CPU
+// nor other containers.
 //
 // Source: Kubernetes 1.35, pkg/kubelet/kuberuntime, validatePodResizeAction.
 #include <cmath>

@@ -28,7 +28,7 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
     if (is_due) due_.insert(it->first);
     it = is_due ? again_.erase(it) : std::next(it);
   }
-  // Clear has_new_orders_ under the same lock as due_ is taken, so that a later order sets it again.
+  // Clear has_new_orders_ in the critical section that empties due_, so that a later order sets it again.
   has_new_orders_ = false;
   std::vector<Work> out;
   for (const StandingOrders::Key& key : std::exchange(due_, {})) {

@@ -86,8 +86,8 @@ class KubernetesActuator final : public Actuator {
     // Returns the reason why the cluster may not be changed now; "" if it may be changed. Empty: always allowed.
     // When the reason disappears, all orders are checked.
     std::function<std::string()> why_not;
-    // Returns the terms of a job; nullopt if the job is unknown, whose pods then stay unchanged. Called for all
-    // jobs every terms_s. Empty: all jobs have PodTerms().
+    // Returns the terms of a job; nullopt: the job is unknown, and its pods stay unchanged. Called for all jobs
+    // every terms_s. Empty: all jobs have PodTerms().
     std::function<std::optional<PodTerms>(const std::string& job, Resource resource)> terms;
     // Finds other managers of fields that this actuator sets. Must outlive the actuator. Null: there are none.
     FieldOwners* owners = nullptr;

@@ -311,7 +311,7 @@ TEST_F(Actuator, SaysWhatTheKubeletSays) {
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 1 pod"));
 }
 
-// The kubelet would otherwise carry out no other resize of the pod, neither of CPU nor of another container.
+// While a resize is refused, the kubelet resizes nothing else in the pod, neither CPU nor other containers.
 TEST_F(Actuator, ALowerMemoryLimitThatTheKubeletRefusesIsWithdrawn) {
   Pod pod = TestPod(kPodA);  // runs with 64 MiB
   pod.containers[0].actual_limits = pod.containers[0].limits;

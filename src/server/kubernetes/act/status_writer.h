@@ -77,7 +77,7 @@ class StatusWriter {
   using Key = std::string;  // WorkloadKey() of a workload
   // Returns the workload's entry if its check is due, and schedules the next check; nullopt otherwise.
   std::optional<Entry> TakeDue(const Key& key, double now_s);
-  void PutLocked(const std::string& kind, const OwnedObject& object);  // REQUIRES: mutex_
+  void PutLocked(const std::string& kind, const OwnedObject& object);  // REQUIRES: mutex_ is locked
   void Look(const Key& key, const Entry& entry);
   void Write(const Key& key, const Entry& entry, const std::optional<std::string>& text);
   void NoteFailure(const Key& key, const Entry& entry, const absl::Status& status);

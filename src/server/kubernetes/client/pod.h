@@ -37,7 +37,7 @@ struct ContainerState {
   // runs.
   Amounts requests, limits;
   Amounts actual_requests, actual_limits;
-  // Owner's amounts, from before the pod was resized; absent: unknown (Cluster).
+  // Amounts that the owner set, before any resize of the pod. Set by Cluster; absent: unknown.
   Amounts owner_requests, owner_limits;
   bool is_sidecar = false;           // true for an init container that keeps running
   bool restarts_for_memory = false;  // true if resizePolicy restarts the container when memory changes

@@ -184,7 +184,7 @@ class KubernetesSource final : public JobSettingsSource {
   const NodePlacement placement_{&cluster_};
   WorkloadDirectory workloads_;
   NamespaceRules namespace_rules_;
-  FieldOwners field_owners_;  // VPAs are watched only with an actuator or kubernetes.vpa
+  FieldOwners field_owners_;  // watches VPAs only with an actuator or with kubernetes.vpa
   Steering steering_;
   uint64_t steered_ = 0;        // last passed-on SteeringVersion()
   std::string awaited_;         // last logged AwaitedLists()
@@ -192,7 +192,7 @@ class KubernetesSource final : public JobSettingsSource {
   ControlPlane* control_ = nullptr;
   std::unique_ptr<LiveWorkloadIntake> intake_;       // writes to control_
   KubernetesActuator* actuator_ = nullptr;           // actuator; null: limits are not set in the cluster
-  std::vector<std::function<void()>> runs_, stops_;  // Run and Stop of the reflectors
+  std::vector<std::function<void()>> runs_, stops_;  // Run() and Stop() of the reflectors
   std::unique_ptr<UsageReader> usage_;               // reader of usage; null: usage is not read
   std::unique_ptr<WorkloadAdvice> advice_;           // reads from control_
   std::unique_ptr<ApiClient> owners_client_;         // client of the thread that reads templates
@@ -204,7 +204,7 @@ class KubernetesSource final : public JobSettingsSource {
   std::unique_ptr<ApiClient> quota_client_;            // client of the thread that writes ResourceQuotas
   std::unique_ptr<QuotaWriter> quotas_;                // writer; null: disabled
   std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
-  std::unique_ptr<LeaseKeeper> lease_;  // keeper; null: no lease is configured
+  std::unique_ptr<LeaseKeeper> lease_;  // keeper of the lease; null: no lease is configured
   ReplicaSpread replica_spread_;
   std::unique_ptr<ApiClient> event_client_;       // client of the thread that writes Events
   DecisionEvents decision_events_;                // state of the thread that ticks the control plane

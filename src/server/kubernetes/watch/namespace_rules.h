@@ -22,7 +22,7 @@ namespace taut::server {
 struct RecommendedAmount {
   bool of_pods = false;     // true: the job's tasks are whole pods; false: containers
   bool is_request = false;  // true: the amount is the request; false: the limit
-  double share = 1;         // ratio of request to limit, which stays; 0 < share <= 1
+  double share = 1;         // constant ratio of request to limit, in (0, 1]
 };
 
 // Returns the range that the LimitRanges in `rules` and the largest node allow for the amount. A LimitRange bounds
