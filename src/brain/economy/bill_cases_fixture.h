@@ -64,7 +64,7 @@ inline BillCase RandomBillCase(Rng& rng, std::span<const ChargeRule> rules) {
       const auto rate = [&] {
         return Money{static_cast<int64_t>(rng.Below(rng.Below(2) == 0 ? 100'000 : 100'000'000))};
       };
-      tier.prices.push_back({from_s, rate(), rate()});
+      tier.prices.push_back({from_s, {rate(), rate()}});
       from_s += 1 + static_cast<int64_t>(rng.Below(BillCase::kSeconds / 2));
     }
     c.sheet.tiers.push_back(std::move(tier));
@@ -81,8 +81,9 @@ inline BillCase RandomBillCase(Rng& rng, std::span<const ChargeRule> rules) {
   }
   for (uint64_t n = rng.Below(20); n > 0; --n) c.entries.push_back(RandomEntry(rng, tiers));
   c.options.cap_slack = rng.Below(2) == 0;
-  c.options.cost_price = {
-      0, {static_cast<int64_t>(rng.Below(50'000'000))}, {static_cast<int64_t>(rng.Below(5'000'000))}};
+  c.options.cost_price = {0,
+                          {Money{static_cast<int64_t>(rng.Below(50'000'000))},
+                           Money{static_cast<int64_t>(rng.Below(5'000'000))}}};
   c.options.idle = static_cast<CostSharing>(rng.Below(3));
   c.options.overhead = static_cast<CostSharing>(rng.Below(3));
   return c;

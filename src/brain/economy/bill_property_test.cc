@@ -148,7 +148,7 @@ TEST(BillProperties, LargeAmountsAreBilledExactlyOrRefused) {
       if (which == 1) w.capacity = {large(), large()};
       if (which == 2) w.machine_cost = money(), w.overhead = money();
     }
-    if (which == 3) c.sheet.tiers[0].prices[0].per_core_hour = money();
+    if (which == 3) c.sheet.tiers[0].prices[0].per_hour[0] = money();
     const absl::StatusOr<Bill> bill = c.Make();
     if (!bill.ok()) {
       // A price above the highest allowed price is reported as InvalidArgument.
@@ -322,8 +322,8 @@ double Expected(const BillCase& c, uint32_t group, uint32_t job) {
         if (tier.rule == ChargeRule::kPeak) charged = overlap * static_cast<double>(q.peak);
         used += charged;
         const Price& price = tier.prices[static_cast<size_t>(s.prices[e.tier])];
-        const double rate = r == 0 ? static_cast<double>(price.per_core_hour.micros) / 3'600'000
-                                   : static_cast<double>(price.per_gib_hour.micros) / (1024 * 3600);
+        const double rate =
+            static_cast<double>(price.per_hour[r].micros) / (r == 0 ? 1000 * 3600 : 1024 * 3600);
         const bool own = e.group == group && e.job == job;
         if (own) sum += charged * rate;
         if (tier.rule != ChargeRule::kUsageSlackTax) continue;

@@ -24,7 +24,7 @@ PriceTier Tier(std::string_view name, ChargeRule rule, std::string_view per_core
   PriceTier tier;
   tier.name = name;
   tier.rule = rule;
-  tier.prices = {{0, Units(per_core_hour), Units(per_gib_hour)}};
+  tier.prices = {{0, {Units(per_core_hour), Units(per_gib_hour)}}};
   return tier;
 }
 
@@ -140,7 +140,7 @@ TEST(Bill, ChargesEachRuleItsQuantity) {
 
 TEST(Bill, APriceChangeSplitsAWindowByTime) {
   PriceSheet sheet = Sheet({Tier("a", ChargeRule::kUsage, "0.04", "0")});
-  sheet.tiers[0].prices.push_back({900, Units("0.08"), {}});
+  sheet.tiers[0].prices.push_back({900, {Units("0.08"), Money{}}});
   UsageEntry entry = Entry(0, kHour, 1, 1);
   entry.of[0].usage = 4 * kCoreHour;
   const Bill bill = *MakeBill(sheet, {}, std::span(&entry, 1));
@@ -175,7 +175,7 @@ TEST(Bill, SharesIdleCostAndOverhead) {
   std::vector<CapacityWindow> windows = {{0, kHour, {10 * kCoreHour, 20 * kGibHour}, {}, Units("2")}};
   BillOptions options;
   // machines cost 8 in total, of which charges recover 4
-  options.cost_price = {0, Units("0.4"), Units("0.2")};
+  options.cost_price = {0, {Units("0.4"), Units("0.2")}};
   Bill bill = *MakeBill(sheet, windows, entries, options);
   EXPECT_EQ(ToText(bill.idle_cost), "4.00");
   EXPECT_THAT(Totals(bill), ElementsAre("1.00", "3.00"));

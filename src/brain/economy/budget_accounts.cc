@@ -104,8 +104,7 @@ absl::Status BudgetAccounts::Period(const BudgetEntry& e) {
 }
 
 absl::Status BudgetAccounts::Prices(const BudgetEntry& e) {
-  if (e.price.per_core_hour.micros < 0 || e.price.per_gib_hour.micros < 0)
-    return Invalid("a price is negative");
+  if (e.price.has_negative()) return Invalid("a price is negative");
   return SetFrom(prices_, e.from_s, e.price, e.time_s, "a price");
 }
 

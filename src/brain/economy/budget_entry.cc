@@ -140,8 +140,7 @@ std::string Describe(const BudgetEntry& e, std::string_view unit) {
       return StrCat("the period from ", DateText(e.from_s), " to ", DateText(e.until_s), " begins, in ",
                     Printable(e.unit));
     case BudgetAct::kPrices:
-      return StrCat("from ", DateText(e.from_s), " a core-hour costs ", ToText(e.price.per_core_hour),
-                    ", a GiB-hour ", ToText(e.price.per_gib_hour));
+      return StrCat("from ", DateText(e.from_s), " prices are ", RatesText(e.price));
     case BudgetAct::kRate:
       return StrCat("from ", DateText(e.from_s), " one ", Printable(e.unit), " is worth ", ToText(e.rate));
     case BudgetAct::kBusiness:

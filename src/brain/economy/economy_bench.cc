@@ -22,7 +22,7 @@ PriceSheet SheetOf(std::span<const ChargeRule> rules) {
     tier.rule = rule;
     tier.service_credit_ppm = 100'000;
     // The price changes at noon of a day, so that the entries of this day are split.
-    tier.prices = {{0, {30'000}, {4'000}}, {14 * kDay + kDay / 2, {28'000}, {3'900}}};
+    tier.prices = {{0, {Money{30'000}, Money{4'000}}}, {14 * kDay + kDay / 2, {Money{28'000}, Money{3'900}}}};
     sheet.tiers.push_back(tier);
   }
   return sheet;

@@ -40,7 +40,7 @@ TEST(FocusCsv, EveryRowHasTheColumnsOfTheHeader) {
   sheet.currency = "EUR";
   sheet.tiers.push_back({});
   sheet.tiers[0].name = "production";
-  sheet.tiers[0].prices = {{0, {30'000}, {}}, {kFocusDay + 43'200, {40'000}, {}}};
+  sheet.tiers[0].prices = {{0, {Money{30'000}, Money{}}}, {kFocusDay + 43'200, {Money{40'000}, Money{}}}};
   JobBill job;
   job.lines.push_back({.key = {},
                        .rate = {30'000},

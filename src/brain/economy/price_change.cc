@@ -18,16 +18,15 @@ const Price* PriceIn(const PriceTier& tier, int64_t time_s) {
   return at.has_value() ? &tier.prices[*at] : nullptr;
 }
 
-std::string RateText(const Price* price, Resource r) {
-  if (price == nullptr) return "no price";
-  return StrCat(ToText(price->rate(r)), " per ", UnitOf(r).large_one, "-hour");
+std::string RateOrNone(const Price* price, Resource r) {
+  return price == nullptr ? "no price" : RateText(*price, r);
 }
 
 // Returns the price at a time as text, such as "0.04 per core-hour, 0.005 per GiB-hour".
 std::string RatesAt(const PriceTier& tier, int64_t time_s) {
   const Price* price = PriceIn(tier, time_s);
   if (price == nullptr) return "without a price";
-  return StrCat(RateText(price, Resource::kCpu), ", ", RateText(price, Resource::kMemory));
+  return RatesText(*price);
 }
 
 // Returns the changed rates as text, such as "0.04 per core-hour, was 0.031 per core-hour"; "" if the prices are
@@ -35,7 +34,7 @@ std::string RatesAt(const PriceTier& tier, int64_t time_s) {
 std::string RateChange(const Price* before, const Price* after) {
   std::string out;
   for (const Resource r : kResources) {
-    const std::string was = RateText(before, r), is = RateText(after, r);
+    const std::string was = RateOrNone(before, r), is = RateOrNone(after, r);
     if (was == is || (before == nullptr && after == nullptr)) continue;
     StrAppend(&out, out.empty() ? "" : "; ", is, ", was ", was);
     if (before == nullptr || after == nullptr) break;  // a missing price lacks both resources

@@ -17,7 +17,7 @@ Pricing PricingBefore() {
   Pricing out;
   PriceTier tier;
   tier.name = "production";
-  tier.prices = {{kAlways, {40'000}, {5'000}}, {500, {30'000}, {5'000}}};
+  tier.prices = {{kAlways, {Money{40'000}, Money{5'000}}}, {500, {Money{30'000}, Money{5'000}}}};
   out.sheet.tiers = {tier};
   return out;
 }
@@ -25,7 +25,7 @@ Pricing PricingBefore() {
 TEST(PriceChanges, WhatIsTheSameOrToComeIsNone) {
   Pricing after = PricingBefore();
   EXPECT_THAT(ChangesBefore(PricingBefore(), after, kChangedAt), IsEmpty());
-  after.sheet.tiers[0].prices.push_back({kChangedAt, {1}, {1}});
+  after.sheet.tiers[0].prices.push_back({kChangedAt, {Money{1}, Money{1}}});
   PriceTier tier = after.sheet.tiers[0];
   tier.name = "batch";
   after.sheet.tiers.push_back(tier);
@@ -35,13 +35,14 @@ TEST(PriceChanges, WhatIsTheSameOrToComeIsNone) {
 
 TEST(PriceChanges, APriceOfThePastIsNamedWithItsTime) {
   Pricing after = PricingBefore();
-  after.sheet.tiers[0].prices[0].per_core_hour = {50'000};
+  after.sheet.tiers[0].prices[0].per_hour[kCpuIndex] = {50'000};
   EXPECT_THAT(
       ChangesBefore(PricingBefore(), after, kChangedAt),
       ElementsAre(PriceChange{kAlways, 500, "tier production: 0.05 per core-hour, was 0.04 per core-hour"}));
   // Inserts a price that is valid from a past time until the next price, which is unchanged.
   after = PricingBefore();
-  after.sheet.tiers[0].prices.insert(after.sheet.tiers[0].prices.begin() + 1, Price{200, {40'000}, {6'000}});
+  after.sheet.tiers[0].prices.insert(after.sheet.tiers[0].prices.begin() + 1,
+                                     Price{200, {Money{40'000}, Money{6'000}}});
   EXPECT_THAT(
       ChangesBefore(PricingBefore(), after, kChangedAt),
       ElementsAre(PriceChange{200, 500, "tier production: 0.006 per GiB-hour, was 0.005 per GiB-hour"}));
@@ -57,8 +58,8 @@ TEST(PriceChanges, APriceThatBeginsLaterLeavesNone) {
 // Two consecutive prices with one change are reported as one change.
 TEST(PriceChanges, NeighboursWithOneChangeAreOne) {
   Pricing before = PricingBefore(), after = PricingBefore();
-  before.sheet.tiers[0].prices[1].per_core_hour = {40'000};
-  after.sheet.tiers[0].prices = {{kAlways, {60'000}, {5'000}}};
+  before.sheet.tiers[0].prices[1].per_hour[kCpuIndex] = {40'000};
+  after.sheet.tiers[0].prices = {{kAlways, {Money{60'000}, Money{5'000}}}};
   EXPECT_THAT(ChangesBefore(before, after, kChangedAt),
               ElementsAre(PriceChange{kAlways, kChangedAt,
                                       "tier production: 0.06 per core-hour, was 0.04 per core-hour"}));
@@ -67,7 +68,7 @@ TEST(PriceChanges, NeighboursWithOneChangeAreOne) {
 TEST(PriceChanges, ARenamedTierShowsBothPrices) {
   Pricing after = PricingBefore();
   after.sheet.tiers[0].name = "bulk";
-  after.sheet.tiers[0].prices[1].per_core_hour = {50'000};
+  after.sheet.tiers[0].prices[1].per_hour[kCpuIndex] = {50'000};
   EXPECT_THAT(
       ChangesBefore(PricingBefore(), after, kChangedAt),
       ElementsAre(PriceChange{kAlways, kChangedAt,

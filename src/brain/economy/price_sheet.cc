@@ -89,6 +89,16 @@ absl::StatusOr<ChargeRule> ChargeRuleNamed(std::string_view name) {
   return (*row)->rule;
 }
 
+std::string RateText(const Price& price, Resource r) {
+  return StrCat(ToText(price.rate(r)), " per ", UnitOf(r).large_one, "-hour");
+}
+
+std::string RatesText(const Price& price) {
+  std::string out;
+  for (const Resource r : kResources) StrAppend(&out, out.empty() ? "" : ", ", RateText(price, r));
+  return out;
+}
+
 std::optional<uint32_t> PriceTier::PriceAt(int64_t time_s) const {
   const auto after = std::upper_bound(prices.begin(), prices.end(), time_s,
                                       [](int64_t t, const Price& price) { return t < price.from_s; });

@@ -1,6 +1,7 @@
 // Promises and prices of a pool's tiers, with the times from which prices are valid.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -44,11 +45,19 @@ constexpr uint64_t QuantityPerRate(Resource r) {
 
 // A price that is valid in [from_s, from_s of the next price); the last price has no end.
 struct Price {
-  int64_t from_s = 0;  // seconds since the epoch
-  Money per_core_hour, per_gib_hour;
-  Money rate(Resource r) const { return r == Resource::kCpu ? per_core_hour : per_gib_hour; }
+  int64_t from_s = 0;             // seconds since the epoch
+  PerResource<Money> per_hour{};  // of a core, of a GiB
+  Money rate(Resource r) const { return per_hour[IndexOf(r)]; }
+  bool has_negative() const {
+    return std::ranges::any_of(per_hour, [](Money money) { return money < Money{}; });
+  }
   bool operator==(const Price&) const = default;
 };
+
+// Returns "0.04 per core-hour".
+std::string RateText(const Price& price, Resource r);
+// Returns the rates of all resources: "0.04 per core-hour, 0.005 per GiB-hour".
+std::string RatesText(const Price& price);
 
 // A tier with its SLO, charge rule and prices.
 struct PriceTier {

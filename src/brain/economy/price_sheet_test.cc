@@ -14,7 +14,8 @@ using testing::HasSubstr;
 
 PriceSheet Sheet() {
   PriceSheet sheet = DefaultTiers();
-  for (PriceTier& tier : sheet.tiers) tier.prices = {{100, {30'000}, {4'000}}, {200, {20'000}, {3'000}}};
+  for (PriceTier& tier : sheet.tiers)
+    tier.prices = {{100, {Money{30'000}, Money{4'000}}}, {200, {Money{20'000}, Money{3'000}}}};
   return sheet;
 }
 
@@ -55,9 +56,9 @@ TEST(PriceSheet, CheckNamesWhatIsWrong) {
   EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[0].prices[1].from_s = 100; }),
               HasSubstr("tier \"monitoring\" has two prices from day 0 00:01"));
   EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[0].prices[1].from_s = 50; }), HasSubstr("order of time"));
-  EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[0].prices[1].per_gib_hour = {-1}; }),
+  EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[0].prices[1].per_hour[kMemoryIndex] = {-1}; }),
               HasSubstr("memory price -0.000001 from day 0 00:03; it must not be negative"));
-  EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[1].prices[0].per_core_hour = {1'000'000'000'001}; }),
+  EXPECT_THAT(wrong([](PriceSheet& s) { s.tiers[1].prices[0].per_hour[kCpuIndex] = {1'000'000'000'001}; }),
               HasSubstr("cpu price 1000000.000001 from day 0 00:01; allowed are 0 to 1000000.00"));
 }
 

@@ -82,7 +82,7 @@ class WhatIfOfOneJob : public testing::Test {
       PriceTier tier;
       tier.name = Name(rule);
       tier.rule = rule;
-      tier.prices = {{0, *ParseMoney(rate), {}}};
+      tier.prices = {{0, {*ParseMoney(rate), Money{}}}};
       sheet_.tiers.push_back(tier);
     };
     add(ChargeRule::kReservation, "1");

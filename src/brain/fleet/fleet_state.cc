@@ -191,8 +191,9 @@ bool FleetState::Enforced(const LiveJob& job) const {
 
 LimitsApplied FleetState::AppliedTo(const LiveJob& job) const {
   if (!Enforced(job)) return LimitsApplied::kNo;
-  const bool reported = job.managed || job.of(Resource::kCpu).applied != kAbsent ||
-                        job.of(Resource::kMemory).applied != kAbsent;
+  const bool reported = job.managed || std::ranges::any_of(kResources, [&job](Resource r) {
+                          return job.of(r).applied != kAbsent;
+                        });
   return reported ? LimitsApplied::kAgentsReport : LimitsApplied::kActuatorSays;
 }
 

@@ -151,8 +151,9 @@ absl::StatusOr<double> ParseNumber(const Row& row, std::string_view text) {
   return *value / row.scale;
 }
 
+// Requires a row whose key begins with the name of a resource.
 Resource ResourceOf(const Row& row) {
-  return row.setting.key.starts_with(Name(Resource::kCpu)) ? Resource::kCpu : Resource::kMemory;
+  return *ResourceNamed(row.setting.key.substr(0, row.setting.key.find('.')));
 }
 
 struct Assign {

@@ -52,7 +52,7 @@ bool ApplyCap(const KeyValue& cap, JobPolicy& policy) {
     policy.replicas.bounds.max = most.replicas.bounds.max;
     return true;
   }
-  const Resource r = cap.first == "cpu.upper" ? Resource::kCpu : Resource::kMemory;
+  const Resource r = *ResourceNamed(std::string_view(cap.first).substr(0, cap.first.find('.')));
   std::optional<double>& upper = policy.bounds_by[IndexOf(r)].upper;
   const std::optional<double>& highest = most.bounds(r).upper;
   if (!highest.has_value() || (upper.has_value() && *upper <= *highest)) return false;

@@ -44,15 +44,18 @@ struct ResourceRow {
   Resource resource;
   std::string_view name;         // name in settings, files and APIs: "memory"
   std::string_view title, word;  // names for people, at the start of a text and within it: "Memory", "memory"
+  std::string_view price_key;    // key of its price in settings, price files and ledgers: "gib_hour"
   AtLimit at_limit;
   AmountUnit unit;
 };
 
 inline constexpr std::array kResourceRows = {
-    ResourceRow{Resource::kCpu, "cpu", "CPU", "CPU", AtLimit::kThrottled, AmountUnit::kCores},
-    ResourceRow{Resource::kMemory, "memory", "Memory", "memory", AtLimit::kKilled, AmountUnit::kBytes},
+    ResourceRow{Resource::kCpu, "cpu", "CPU", "CPU", "core_hour", AtLimit::kThrottled, AmountUnit::kCores},
+    ResourceRow{Resource::kMemory, "memory", "Memory", "memory", "gib_hour", AtLimit::kKilled,
+                AmountUnit::kBytes},
 #ifdef TAUT_THIRD_RESOURCE
-    ResourceRow{Resource::kDisk, "disk", "Disk", "disk", AtLimit::kKilled, AmountUnit::kBytes},
+    ResourceRow{Resource::kDisk, "disk", "Disk", "disk", "disk_gib_hour", AtLimit::kKilled,
+                AmountUnit::kBytes},
 #endif
 };
 inline constexpr size_t kNumResources = kResourceRows.size();

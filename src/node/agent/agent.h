@@ -278,6 +278,8 @@ class Agent {
   }
   bool MayRaise(const FoundTask& task, const TaskRule& rule) const;
   void Order(const taut::agent::v1::Order& order, const NodeTime& now);
+  // Returns why the agent never sets this limit of the task; "" if it does.
+  std::string WhyNotSet(const AgentTask& task, Resource r) const;
   // Returns when the order was decided, in seconds of this machine's clock; 0 if the order has no time.
   static int64_t DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now);
   void TakeTerms(const taut::agent::v1::Terms& terms);

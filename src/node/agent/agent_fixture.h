@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/byte_units.h"
+#include "common/rpc/resource_proto.h"
 #include "node/agent/agent.h"
 #include "node/agent/in_memory_tasks.h"
 #include "node/agent/scripted_uplink.h"
@@ -75,7 +76,7 @@ class AgentCell {
     o.set_decision(decision);
     o.mutable_name()->set_job(task.found.job);
     o.mutable_name()->set_task(task.found.task);
-    o.set_resource(r == Resource::kCpu ? taut::agent::v1::CPU : taut::agent::v1::MEMORY);
+    o.set_resource(ProtoOf(r));
     if (limit.has_value()) o.set_limit(*limit);
     o.set_decided_s(now.at.seconds());
     return o;

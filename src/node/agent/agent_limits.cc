@@ -3,6 +3,7 @@
 
 #include "common/base/strings.h"
 #include "common/model/units.h"
+#include "common/rpc/resource_proto.h"
 #include "node/agent/agent.h"
 #include "node/agent/messages.h"
 
@@ -68,9 +69,19 @@ int64_t Agent::DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now
   return lane.future_came_s;
 }
 
+std::string Agent::WhyNotSet(const AgentTask& task, Resource r) const {
+  if (!task.rule->manage) return "the agent may not set its limits (manage: false)";
+  if (WritesFor(*task.rule, r, 1.0, std::nullopt).empty())
+    return StrCat(taut::Name(r), " is only measured here (", taut::Name(r), ": none)");
+  if (r == Resource::kCpu && task.rule->cpu == CpuStyle::kSoft && WeightByTier(task) > 0) {
+    return StrCat("cpu.weight is set by the task's tier here (tiers.cpu_weight.", taut::Name(task.tier.tier),
+                  ")");
+  }
+  return "";
+}
+
 void Agent::Order(const pb::Order& order, const NodeTime& now) {
   ++counts_.orders;
-  const Resource r = order.resource() == pb::CPU ? Resource::kCpu : Resource::kMemory;
   const auto answer = [&](pb::Outcome::Result result, std::string_view text) {
     pb::Outcome& out = *outcomes_.add_outcomes();
     out.set_decision(order.decision());
@@ -79,20 +90,15 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
     out.set_result(result);
     out.set_text(std::string(text));
   };
+  const std::optional<Resource> resource = ResourceOf(order.resource());
+  if (!resource.has_value())
+    return answer(pb::Outcome::FAILED, "this version of tautlet does not limit this resource");
+  const Resource r = *resource;
   const auto it = by_name_.find(Name{order.name().job(), order.name().task()});
   if (it == by_name_.end()) return answer(pb::Outcome::FAILED, "no such task here");
   AgentTask& task = *tasks_.at(it->second);
   if (options_.observe) return answer(pb::Outcome::OBSERVED, "");
-  if (!task.rule->manage)
-    return answer(pb::Outcome::FAILED, "the agent may not set its limits (manage: false)");
-  const bool untouched = WritesFor(*task.rule, r, 1.0, std::nullopt).empty();
-  if (untouched)
-    return answer(pb::Outcome::FAILED,
-                  StrCat(taut::Name(r), " is only measured here (", taut::Name(r), ": none)"));
-  if (r == Resource::kCpu && task.rule->cpu == CpuStyle::kSoft && WeightByTier(task) > 0) {
-    return answer(pb::Outcome::FAILED, StrCat("cpu.weight is set by the task's tier here (tiers.cpu_weight.",
-                                              taut::Name(task.tier.tier), ")"));
-  }
+  if (std::string why = WhyNotSet(task, r); !why.empty()) return answer(pb::Outcome::FAILED, why);
   LimitLane& lane = task.of(r);
   // Count earlier kills before the limit changes, so that they raise from the limit that caused them.
   if (r == Resource::kMemory) CountKills(task, now);
@@ -305,7 +311,7 @@ void Agent::Say(const AgentTask& task, Resource r, pb::Outcome::Result result, s
   pb::Outcome& out = *outcomes_.add_outcomes();
   out.set_decision(lane.decision);
   *out.mutable_name() = NameMessage(task.found);
-  out.set_resource(r == Resource::kCpu ? pb::CPU : pb::MEMORY);
+  out.set_resource(ProtoOf(r));
   out.set_result(result);
   out.set_text(std::move(text));
   out.set_final(result == pb::Outcome::HELD || lane.mover.status().is_final);

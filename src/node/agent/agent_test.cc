@@ -401,6 +401,18 @@ TEST(AgentOrders, OfATaskThatIsNotHereFail) {
   EXPECT_EQ(cell.LastOutcome(9)->text(), "no such task here");
 }
 
+TEST(AgentOrders, AResourceOfANewerDaemonIsRefusedAndSetsNothing) {
+  AgentCell cell;
+  cell.Start();
+  InMemoryTask& a = cell.Add("shop/web", "a", 10 * kMiB);
+  cell.Run(3);
+  cell.Order(a, static_cast<Resource>(kNumResources), 64 * kMiB, 9);
+  cell.Run(1);
+  EXPECT_EQ(cell.LastOutcome(9)->result(), pb::Outcome::FAILED);
+  EXPECT_THAT(cell.LastOutcome(9)->text(), HasSubstr("does not limit this resource"));
+  EXPECT_TRUE(a.writes.empty());
+}
+
 TEST(AgentOrders, AKernelWithoutSoftLimitsTakesTheHardOne) {
   // Refuses memory.high as cgroup v1 does.
   class HardGroup final : public TaskGroup {

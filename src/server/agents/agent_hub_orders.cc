@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "common/base/strings.h"
+#include "common/rpc/resource_proto.h"
 #include "server/agents/agent_hub.h"
 
 namespace taut::server {
@@ -10,8 +11,6 @@ namespace {
 namespace pb = taut::agent::v1;
 
 constexpr size_t kFailuresRemembered = 50;
-
-pb::Resource ProtoOf(Resource r) { return r == Resource::kCpu ? pb::CPU : pb::MEMORY; }
 
 TaskOutcome OutcomeOf(const pb::Outcome& outcome) {
   TaskOutcome out;
@@ -167,9 +166,9 @@ void AgentHub::TakeOutcome(Agent& agent, const pb::Outcome& outcome) {
   counts_.applied += applied ? 1 : 0;
   counts_.failed += failed ? 1 : 0;
   if (failed) {
-    agent.failures.push_back(
-        {options_.now().seconds(), outcome.decision(), outcome.name().job(), outcome.name().task(),
-         outcome.resource() == pb::CPU ? Resource::kCpu : Resource::kMemory, outcome.text()});
+    agent.failures.push_back({options_.now().seconds(), outcome.decision(), outcome.name().job(),
+                              outcome.name().task(), ResourceOf(outcome.resource()).value_or(Resource::kCpu),
+                              outcome.text()});
     if (agent.failures.size() > kFailuresRemembered) agent.failures.pop_front();
   }
   orders_by_task_.TakeOutcome(OutcomeOf(outcome), options_.steady_s());

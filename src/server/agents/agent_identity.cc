@@ -63,8 +63,8 @@ double AgentHub::WithinMachine(const std::string& name, Resource r, double limit
   const auto agent = agents_.find(name);
   if (agent == agents_.end()) return limit;
   const pb::Hello& hello = agent->second.hello;
-  const double has = r == Resource::kCpu ? hello.cores() : hello.memory_bytes();
-  const double most = r == Resource::kCpu ? kMostCores : kMostMemoryBytes;
+  const double has = InCores(r) ? hello.cores() : hello.memory_bytes();
+  const double most = InCores(r) ? kMostCores : kMostMemoryBytes;
   return std::min(limit, has > 0 ? has : most);
 }
 

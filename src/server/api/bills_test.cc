@@ -30,7 +30,9 @@ AccountEntry CoreHours(uint32_t job, uint64_t usage, uint64_t allocation, uint32
 
 brain::Pricing TwoTiers(brain::ChargeRule rule) {
   brain::Pricing out;
-  const auto price = [](int64_t from_s, int64_t micros) { return brain::Price{from_s, {micros}, {0}}; };
+  const auto price = [](int64_t from_s, int64_t micros) {
+    return brain::Price{from_s, {brain::Money{micros}, brain::Money{0}}};
+  };
   out.sheet.tiers = {{.name = "production", .rule = rule, .prices = {price(0, 30'000)}},
                      {.name = "batch", .rule = brain::ChargeRule::kUsage, .prices = {price(0, 10'000)}}};
   out.tier_rules = {{"*/cronjob/*", {}, {}, 1}};
@@ -84,7 +86,7 @@ TEST_F(BillsTest, UsageIsChargedWhereNoLimitWasKnown) {
 TEST_F(BillsTest, APriceOfAnotherDateCountsFromThere) {
   brain::Pricing pricing = TwoTiers(brain::ChargeRule::kReservation);
   pricing.sheet.tiers[0].prices.push_back(
-      {WindowId{kBillDay.index + kWindowsPerDay}.start_s(), {60'000}, {0}});
+      {WindowId{kBillDay.index + kWindowsPerDay}.start_s(), {brain::Money{60'000}, brain::Money{0}}});
   store_.account = {{{kBillDay, kWindowsPerDay}, {CoreHours(2, 0, 10)}},
                     {{WindowId{kBillDay.index + kWindowsPerDay}, kWindowsPerDay}, {CoreHours(2, 0, 10)}}};
   EXPECT_EQ(ToText(Make(pricing).bill.sums.total), "0.90");
@@ -92,8 +94,9 @@ TEST_F(BillsTest, APriceOfAnotherDateCountsFromThere) {
 
 TEST_F(BillsTest, TheCostOfThePoolIsRecoveredToTheLastUnit) {
   brain::Pricing pricing = TwoTiers(brain::ChargeRule::kReservation);
-  pricing.pool =
-      brain::PoolPrices{.cores = 3, .cost = {0, {20'000}, {0}}, .idle = brain::CostSharing::kProportional};
+  pricing.pool = brain::PoolPrices{.cores = 3,
+                                   .cost = {0, {brain::Money{20'000}, brain::Money{0}}},
+                                   .idle = brain::CostSharing::kProportional};
   store_.account = {{{kBillDay, kWindowsPerDay}, {CoreHours(0, 1, 7), CoreHours(2, 1, 11)}}};
   const AccountBill of = Make(pricing);
   EXPECT_EQ(ToText(of.bill.machine_cost), "2.88");  // 3 cores for 48 hours
@@ -109,7 +112,8 @@ TEST_F(BillsTest, TheCostOfThePoolIsRecoveredToTheLastUnit) {
 
 TEST_F(BillsTest, WhatIsReadLaterOfTodayIsBilledUpToNow) {
   brain::Pricing pricing = TwoTiers(brain::ChargeRule::kUsageSlackTax);
-  pricing.pool = brain::PoolPrices{.cores = 3, .memory_bytes = 0, .cost = {0, {20'000}, {0}}, .idle = {}};
+  pricing.pool = brain::PoolPrices{
+      .cores = 3, .memory_bytes = 0, .cost = {0, {brain::Money{20'000}, brain::Money{0}}}, .idle = {}};
   store_.account = {{{kBillDay, kWindowsPerDay, true}, {CoreHours(2, 1, 2)}}};
   const auto made = BillAccount(store_, view_, pricing, kBillDay, WindowId{kBillDay.index + 12});
   EXPECT_TRUE(made.ok()) << made.status();

@@ -68,8 +68,7 @@ class CostsTest : public testing::Test {
                          .now = [] { return Timestamp::FromSeconds(kMidnight + 3600); }};
   ComponentList components_;
   const LabelBudgets& budgets_ = *components_.Add(std::make_unique<LabelBudgets>(
-      PricesConfig{.core_hour = 0.04, .gib_hour = 0.005, .budgets = {"namespace=shop: 1", "all: 10"}},
-      context_));
+      PricesConfig{.per_hour = {0.04, 0.005}, .budgets = {"namespace=shop: 1", "all: 10"}}, context_));
   TestApi api_{control_,
                {.prices = {{0.04, 0.005}, "EUR"}},
                context_.now,

@@ -17,9 +17,9 @@ const DaemonSetting kPoolRows[] = {
     {"machine.memory", "its memory", kBytes, kMiB, 1024 * kGiB * 1024,
      TAUT_DAEMON_FIELD(machine.of[kMemoryIndex])},
     {"prices.core_hour", "price per core and hour; with it, savings are also shown in money", kPlain, 0, 1e6,
-     TAUT_DAEMON_FIELD(prices.core_hour)},
+     TAUT_DAEMON_FIELD(prices.per_hour[kCpuIndex])},
     {"prices.gib_hour", "price per GiB of memory and hour", kPlain, 0, 1e6,
-     TAUT_DAEMON_FIELD(prices.gib_hour)},
+     TAUT_DAEMON_FIELD(prices.per_hour[kMemoryIndex])},
     {"prices.budgets",
      "money for a calendar month, LABEL=VALUE: AMOUNT or all: AMOUNT, such as \"team=shop: 500\"", kPlain, 0,
      0, TAUT_DAEMON_FIELD(prices.budgets)},
@@ -85,7 +85,7 @@ absl::Status CheckLabelBudgets(const PricesConfig& prices) {
       return absl::InvalidArgumentError(StrCat("prices.budgets: two budgets of ", name));
     names.push_back(std::move(name));
   }
-  if (names.empty() || prices.core_hour > 0 || prices.gib_hour > 0) return absl::OkStatus();
+  if (names.empty() || prices.any()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "prices.budgets: prices.core_hour and prices.gib_hour are 0, so that nothing costs; set one");
 }
@@ -100,7 +100,7 @@ absl::Status CheckPool(const DaemonConfig& config) {
     return absl::InvalidArgumentError(
         "budgets.file requires quota.file, by whose rules jobs find their group");
   }
-  if (config.prices.core_hour > 0 || config.prices.gib_hour > 0) return absl::OkStatus();
+  if (config.prices.any()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "budgets.file: prices.core_hour and prices.gib_hour are 0, so that nothing costs; set one");
 }

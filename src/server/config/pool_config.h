@@ -1,6 +1,7 @@
 // Settings of the pool: prices, quota, budgets and machines.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,12 +10,17 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/model/resource.h"
 
 namespace taut::server {
 
-// Prices of a core and a GiB of memory per hour. 0: the price is unknown, and no costs are shown.
+// Prices of a core, a GiB of memory and so on per hour. 0: the price is unknown.
 struct PricesConfig {
-  double core_hour = 0, gib_hour = 0;
+  PerResource<double> per_hour{};
+  // Returns false if all prices are 0: no costs are shown.
+  bool any() const {
+    return std::ranges::any_of(per_hour, [](double price) { return price > 0; });
+  }
   std::string currency = "EUR";
   std::vector<std::string> budgets;  // "LABEL=VALUE: AMOUNT"
   // Shares of a budget at which a notification is sent.

@@ -75,6 +75,11 @@ class PriceReader {
     Set set;
   };
 
+  // Adds the fields of a price's rates.
+  static void AddRates(brain::Price& price, std::vector<Field>& fields) {
+    for (const Resource r : kResources)
+      fields.push_back({RowOf(r).price_key, Amount(price.per_hour[IndexOf(r)])});
+  }
   // Parses a map with scalars. If `nested` is set, `read_nested` parses the value of the key `nested`.
   absl::Status Fields(const YAML::Node& map, std::string_view what, std::span<const Field> fields,
                       std::string_view nested = "",
@@ -130,10 +135,9 @@ class PriceReader {
   absl::Status ReadPrice(const YAML::Node& node, brain::PriceTier& tier) const {
     brain::Price price;
     price.from_s = -brain::kMaxBillSeconds;
-    const Field fields[] = {
-        {"from", [&](const std::string& text) { return Take(ParseFrom(text, times_), price.from_s); }},
-        {"core_hour", Amount(price.per_core_hour)},
-        {"gib_hour", Amount(price.per_gib_hour)}};
+    std::vector<Field> fields = {
+        {"from", [&](const std::string& text) { return Take(ParseFrom(text, times_), price.from_s); }}};
+    AddRates(price, fields);
     if (absl::Status s = Fields(node, "a price", fields); !s.ok()) return s;
     tier.prices.push_back(price);
     return absl::OkStatus();
@@ -185,7 +189,7 @@ class PriceReader {
   }
   absl::Status ReadPool(const YAML::Node& node) {
     brain::PoolPrices pool;
-    const Field fields[] = {
+    std::vector<Field> fields = {
         {"cores",
          [&](const std::string& text) {
            const std::optional<double> cores = ParseDouble(text);
@@ -194,12 +198,10 @@ class PriceReader {
            return absl::InvalidArgumentError(StrCat("cores: \"", text, "\": expected 0 to 1e9"));
          }},
         {"memory", [&](const std::string& text) { return Take(ParseSize(text), pool.memory_bytes); }},
-        {"core_hour", Amount(pool.cost.per_core_hour)},
-        {"gib_hour", Amount(pool.cost.per_gib_hour)},
         {"idle", [&](const std::string& text) { return Take(brain::CostSharingNamed(text), pool.idle); }}};
+    AddRates(pool.cost, fields);
     if (absl::Status s = Fields(node, "the pool", fields); !s.ok()) return s;
-    if (pool.cost.per_core_hour.micros < 0 || pool.cost.per_gib_hour.micros < 0)
-      return ErrorAt(name_, node, "the pool's cost is negative");
+    if (pool.cost.has_negative()) return ErrorAt(name_, node, "the pool's cost is negative");
     pool_ = pool;
     return absl::OkStatus();
   }

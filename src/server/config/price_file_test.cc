@@ -37,7 +37,7 @@ pool: {cores: 4000, memory: 16TiB, core_hour: 0.02, gib_hour: 0.003, idle: propo
   EXPECT_EQ(production.rule, brain::ChargeRule::kMaxRequestUsage);
   EXPECT_EQ(production.availability_ppm, 999'000);
   EXPECT_EQ(production.prices.at(1).from_s, 1'769'904'000);
-  EXPECT_EQ(production.prices.at(1).per_core_hour.micros, 29'000);
+  EXPECT_EQ(production.prices.at(1).per_hour[kCpuIndex].micros, 29'000);
   EXPECT_EQ(pricing->sheet.tiers[1].prices.at(0).from_s, 12 * 86'400);
   EXPECT_EQ(pricing->TierOf("shop/cronjob/clean"), 1U);
   EXPECT_EQ(pricing->TierOf("shop/deployment/web"), 0U);

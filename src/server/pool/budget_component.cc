@@ -14,8 +14,10 @@ constexpr double kBudgetStepSeconds = 1, kBudgetRetrySeconds = 30;
 
 // Rounds to micro-units, in which bills are exact.
 brain::Price PriceOf(const PricesConfig& prices) {
-  const auto micros = [](double amount) { return brain::Money{std::llround(amount * 1e6)}; };
-  return {0, micros(prices.core_hour), micros(prices.gib_hour)};
+  brain::Price price;
+  for (const Resource r : kResources)
+    price.per_hour[IndexOf(r)] = brain::Money{std::llround(prices.per_hour[IndexOf(r)] * 1e6)};
+  return price;
 }
 
 // Returns the longest possible length of a period of this kind, including the day in which the period is

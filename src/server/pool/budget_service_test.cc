@@ -69,7 +69,7 @@ class BudgetServiceTest : public ::testing::Test {
   std::unique_ptr<BudgetService> Open(const brain::BudgetDefinition& definition = brain::TwoBusinesses()) {
     BudgetService::Options options;
     options.definition = definition;
-    options.price = {0, brain::Coins(1), brain::Coins(1)};
+    options.price = {0, {brain::Coins(1), brain::Coins(1)}};
     options.source = "file budgets.yaml";
     options.log = &log_;
     options.history = &history_;
@@ -150,7 +150,8 @@ TEST_F(BudgetServiceTest, SaysWhichGroupsMayStartNothingNew) {
   ASSERT_TRUE(service->Submit(Ask(brain::BudgetAct::kFreeze, brain::Business("retail")), false).ok());
   ASSERT_EQ(service->Step(), absl::OkStatus());
   EXPECT_THAT(service->held(), SizeIs(1));
-  ASSERT_EQ(service->Reload(brain::TwoBusinesses(), {0, brain::Coins(1), brain::Coins(1)}), absl::OkStatus());
+  ASSERT_EQ(service->Reload(brain::TwoBusinesses(), {0, {brain::Coins(1), brain::Coins(1)}}),
+            absl::OkStatus());
   ASSERT_EQ(service->Step(), absl::OkStatus());
   EXPECT_THAT(service->held(), IsEmpty()) << "another file holds nobody";
 }
@@ -321,7 +322,7 @@ TEST_F(BudgetServiceTest, ADefinitionThatCannotBeStaysOut) {
   EXPECT_EQ(other->Step(), absl::OkStatus()) << "it is tried once";
   EXPECT_THAT((*other->View())->warnings,
               ::testing::ElementsAre(HasSubstr("the budgets file is not in force")));
-  EXPECT_EQ(other->Reload(brain::TwoBusinesses(), {0, brain::Coins(1), brain::Coins(1)}), absl::OkStatus());
+  EXPECT_EQ(other->Reload(brain::TwoBusinesses(), {0, {brain::Coins(1), brain::Coins(1)}}), absl::OkStatus());
   EXPECT_THAT((*other->View())->warnings, IsEmpty());
 }
 

@@ -107,8 +107,7 @@ void PutEntry(const brain::BudgetEntry& e, JsonWriter& json) {
       break;
     case brain::BudgetAct::kPrices:
       json.Field("from", e.from_s);
-      PutAmount("core_hour", e.price.per_core_hour, json);
-      PutAmount("gib_hour", e.price.per_gib_hour, json);
+      for (const Resource r : kResources) PutAmount(RowOf(r).price_key, e.price.rate(r), json);
       break;
     case brain::BudgetAct::kBusiness:
       json.Field("carry_share_bp", e.carry.share_bp);
@@ -164,12 +163,11 @@ absl::StatusOr<brain::BudgetEntry> DecodeEntry(std::string_view text) {
   for (const auto& [key, to] : {std::pair<std::string_view, brain::Money*>{"amount", &e.amount},
                                 {"received", &e.received},
                                 {"rate", &e.rate},
-                                {"core_hour", &e.price.per_core_hour},
-                                {"gib_hour", &e.price.per_gib_hour},
                                 {"spent", &e.spent},
                                 {"carried", &e.carried},
                                 {"expired", &e.expired}})
     reader.Amount(key, *to);
+  for (const Resource r : kResources) reader.Amount(RowOf(r).price_key, e.price.per_hour[IndexOf(r)]);
   reader.Parts(e.parts);
   if (!reader.ok())
     return absl::DataLossError(StrCat("entry ", e.id, " has a name or an amount that cannot be read"));

@@ -93,7 +93,7 @@ double Prices::PerMonth(Resource r, double amount) const {
   return kHoursPerMonth * (per_hour[IndexOf(r)] * amount / UnitOf(r).large);
 }
 
-Prices PricesOf(const PricesConfig& config) { return {{config.core_hour, config.gib_hour}, config.currency}; }
+Prices PricesOf(const PricesConfig& config) { return {config.per_hour, config.currency}; }
 
 double UnitHours(Resource r, uint64_t quantity) {
   return static_cast<double>(quantity) / static_cast<double>(brain::QuantityPerRate(r));

@@ -14,8 +14,7 @@ namespace taut::server {
 namespace {
 
 absl::Status CheckCurrency(const PricesConfig& config, const brain::Pricing& pricing) {
-  const bool known = config.core_hour > 0 || config.gib_hour > 0;
-  if (!known || pricing.sheet.currency == config.currency) return absl::OkStatus();
+  if (!config.any() || pricing.sheet.currency == config.currency) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat(config.file, ": its currency is ", pricing.sheet.currency,
                                            ", and prices.currency is ", config.currency,
                                            ": expected the same one for bills and costs"));

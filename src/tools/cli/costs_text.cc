@@ -10,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-std::string Hours(const Json& row, const char* resource, const char* key) {
+std::string Hours(const Json& row, std::string_view resource, const char* key) {
   const Json& hours = At(At(row, resource), key);
   if (!hours.is_number()) return kNothing;
   const auto n = hours.get<double>();
@@ -24,8 +24,8 @@ std::string MoneyText(const Json& row, const char* key) {
 std::vector<std::string> Row(const std::string& name, const Json& row, bool money) {
   std::vector<std::string> cells = {
       name, FormatCount(static_cast<uint64_t>(std::max<int64_t>(0, IntAt(row, "jobs"))))};
-  for (const char* resource : {"cpu", "memory"}) {
-    for (const char* key : {"usage", "allocation"}) cells.push_back(Hours(row, resource, key));
+  for (const Resource r : kResources) {
+    for (const char* key : {"usage", "allocation"}) cells.push_back(Hours(row, Name(r), key));
   }
   if (!money) return cells;
   for (const char* key : {"billed", "idle", "saved", "would_save"}) cells.push_back(MoneyText(row, key));
@@ -51,8 +51,10 @@ std::string CostsText(const Json& page) {
   if (!groups.is_array() || groups.empty()) return "nothing was measured in this time\n";
   const bool money = At(page, "currency").is_string();
   const std::string by = At(page, "by").is_string() ? Printable(page["by"].get<std::string>()) : kNothing;
-  std::vector<std::string> head = {by == ":job" ? "job" : by, "jobs",        "core-h\nused",
-                                   "core-h\nlimits",          "GiB-h\nused", "GiB-h\nlimits"};
+  std::vector<std::string> head = {by == ":job" ? "job" : by, "jobs"};
+  for (const Resource r : kResources) {
+    for (const char* of : {"used", "limits"}) head.push_back(StrCat(UnitOf(r).large_one, "-h\n", of));
+  }
   if (money) head.insert(head.end(), {"cost", "idle", "saved", "would\nsave"});
   TextTable table(head);
   for (const Json& group : groups) {

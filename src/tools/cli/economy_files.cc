@@ -19,10 +19,10 @@ double CoresOrBytes(Resource r, int64_t quantity) { return AmountOfStep(r, quant
 Json SoldJson(const PoolAmounts& wanted, const PoolLines& sums) {
   Json out = Json::object();
   for (const Resource r : kResources) {
-    const auto i = static_cast<size_t>(r);
-    out[InCores(r) ? "core_hours" : "gib_hours"] = {{"sold", HoursOf(r, wanted[i])},
-                                                    {"ran", HoursOf(r, sums.allocation[i])},
-                                                    {"used", HoursOf(r, sums.usage[i])}};
+    const size_t i = IndexOf(r);
+    out[StrCat(RowOf(r).price_key, "s")] = {{"sold", HoursOf(r, wanted[i])},
+                                            {"ran", HoursOf(r, sums.allocation[i])},
+                                            {"used", HoursOf(r, sums.usage[i])}};
   }
   return out;
 }
@@ -105,7 +105,7 @@ void AppendLines(const EconomyResult& result, const AppendRow& append) {
       if (!result.measured[step]) continue;
       const int64_t time_s = result.start_s + static_cast<int64_t>(step) * kWindowSeconds;
       for (const Resource r : kResources) {
-        const auto i = static_cast<size_t>(r);
+        const size_t i = IndexOf(r);
         const PoolLines& lines = policy.lines[step];
         append(fmt::format("{},{},{},{},{},{},{},{}\n", time_s, Name(policy.policy), Name(r),
                            CoresOrBytes(r, lines.usage[i]), CoresOrBytes(r, lines.allocation[i]),

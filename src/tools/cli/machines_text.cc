@@ -40,8 +40,12 @@ std::string MachinesTable(const Json& page, size_t width) {
 
 // Returns the table of tasks. Shortens names to `width` columns.
 std::string TasksTable(const Json& machine, size_t width) {
-  TextTable table(
-      {"job", "task", "cores:\nlimit", "re-\nserved", "\nused", "memory:\nlimit", "re-\nserved", "\nused"});
+  std::vector<std::string> head = {"job", "task"};
+  for (const Resource r : kResources) {
+    head.push_back(StrCat(InCores(r) ? UnitName(r) : Name(r), ":\nlimit"));
+    head.insert(head.end(), {"re-\nserved", "\nused"});
+  }
+  TextTable table(head);
   for (const Json& t : ItemsAt(machine, "task_list")) {
     std::vector<std::string> cells = {ShortenedName(Printable(TextAt(t, "job")), width),
                                       ShortenedName(Printable(TextAt(t, "task")), width)};
@@ -54,13 +58,19 @@ std::string TasksTable(const Json& machine, size_t width) {
   return table.Render();
 }
 
-std::string DeliveredText(const Json& page, Resource r) {
-  const Json& counts = At(At(At(page, "delivered"), Name(r)), "promises");
-  const int64_t judged = IntAt(counts, "judged"), passed = IntAt(counts, "passed");
-  if (judged == 0) return StrCat(Name(r), ": no day yet");
-  return fmt::format("{}: {:.3g} % of {} machine-days", Name(r),
-                     100 * static_cast<double>(passed) / static_cast<double>(judged),
-                     FormatCount(static_cast<uint64_t>(judged)));
+// Returns the share of machine-days that passed the prediction, of each resource.
+std::string DeliveredText(const Json& page) {
+  std::string out;
+  for (const Resource r : kResources) {
+    const Json& counts = At(At(At(page, "delivered"), Name(r)), "promises");
+    const int64_t judged = IntAt(counts, "judged"), passed = IntAt(counts, "passed");
+    StrAppend(&out, out.empty() ? "" : "; ", Name(r), ": ",
+              judged == 0 ? "no day yet"
+                          : fmt::format("{:.3g} % of {} machine-days",
+                                        100 * static_cast<double>(passed) / static_cast<double>(judged),
+                                        FormatCount(static_cast<uint64_t>(judged))));
+  }
+  return out;
 }
 
 std::string RiskText(const Json& page) {
@@ -82,8 +92,7 @@ std::string MachinesText(const Json& page) {
             FormatCount(static_cast<uint64_t>(IntAt(page, "total"))), " machines, as of ",
             FormatTime(IntAt(page, "window_end")), "\n");
   StrAppend(&out, "ordered: ", RiskText(page),
-            " of machine-days pass the predicted peak of the next 24 h\npassed: ",
-            DeliveredText(page, Resource::kCpu), "; ", DeliveredText(page, Resource::kMemory), "\n");
+            " of machine-days pass the predicted peak of the next 24 h\npassed: ", DeliveredText(page), "\n");
   out +=
       "*: the limits, the history is too short; ~: not ready; !: away; -: `taut get machines NAME` says "
       "why\n";

@@ -142,9 +142,17 @@ constexpr const char* kMappingTestHelp =
     "  taut mapping test --config tautd.yaml < series.txt\n"
     "  taut mapping test --prometheus http://127.0.0.1:9090";
 
-constexpr const char* kSorts =
-    "name, mode, tasks, ooms, changed, saving_per_month (with prices), or cpu_ or memory_ and usage, "
-    "owner_limit, limit, would_be, slack, saved; default: by what can be saved";
+// Returns the texts of all resources, such as ":cpu_size or :memory_size".
+std::string OfResources(std::string_view before, std::string_view after) {
+  std::string out;
+  for (const Resource r : kResources) StrAppend(&out, out.empty() ? "" : " or ", before, Name(r), after);
+  return out;
+}
+
+std::string JobSorts() {
+  return StrCat("name, mode, tasks, ooms, changed, saving_per_month (with prices), or ", OfResources("", "_"),
+                " and usage, owner_limit, limit, would_be, slack, saved; default: by what can be saved");
+}
 
 void AddNamespace(CLI::App& app, std::string& ns) {
   app.add_option("-n,--namespace", ns, "only jobs whose label namespace begins so")->type_name("NAME");
@@ -155,14 +163,14 @@ void AddJobs(CLI::App& app, JobsArgs& a) {
   app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
   app.add_option("--mode", a.mode, "off, observe, canary or auto")
       ->check(OneOf({"off", "observe", "canary", "auto"}));
-  app.add_option("--sort", a.sort, kSorts);
+  app.add_option("--sort", a.sort, JobSorts());
   app.add_option("--order", a.order, "asc or desc (default: asc for names, desc for figures)")
       ->check(OneOf({"asc", "desc"}));
   AddLimit(app, a.limit, "maximum number of rows", 1000);
   CLI::Option* names = app.add_flag("--names", a.names, "print only their names, one per line");
   app.add_option("--group-by", a.group_by,
-                 "print totals and risk per value of this label, such as team, or of :class, :tasks, "
-                 ":cpu_size or :memory_size, instead of jobs")
+                 StrCat("print totals and risk per value of this label, such as team, or of :class, :tasks, ",
+                        OfResources(":", "_size"), ", instead of jobs"))
       ->type_name("LABEL")
       ->excludes(names)
       ->excludes(app.get_option("--sort"))
@@ -228,7 +236,7 @@ void AddDecisions(CLI::App& app, DecisionsArgs& a) {
 void AddTop(CLI::App& app, TopArgs& a) {
   AddNamespace(app, a.ns);
   app.add_option("--search", a.search, "words that must all occur in the name, or in a label as key=value");
-  app.add_option("--sort", a.sort, kSorts);
+  app.add_option("--sort", a.sort, JobSorts());
   AddDaemon(app, a.daemon);
 }
 
@@ -254,8 +262,8 @@ void AddMachines(CLI::App& app, MachinesArgs& a) {
   app.add_option("--search", a.search, "only machines with these words in the name or source");
   app.add_option(
       "--sort", a.sort,
-      "name, source, tasks, or cpu_ or memory_ and capacity, limits, reservations, usage, predicted, "
-      "reclaimable or reclaimable_now");
+      StrCat("name, source, tasks, or ", OfResources("", "_"),
+             " and capacity, limits, reservations, usage, predicted, reclaimable or reclaimable_now"));
   app.add_option("--order", a.order, "asc or desc (default: names asc, figures desc)")
       ->check(OneOf({"asc", "desc"}));
   AddLimit(app, a.limit, "maximum number of machines", 1000);

@@ -13,7 +13,7 @@ brain::PriceSheet Sheet(brain::ChargeRule rule) {
   brain::PriceTier& tier = out.tiers.emplace_back();
   tier.name = "all";
   tier.rule = rule;
-  tier.prices = {{0, kOne, kOne}};
+  tier.prices = {{0, {kOne, kOne}}};
   return out;
 }
 

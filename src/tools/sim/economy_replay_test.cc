@@ -24,7 +24,7 @@ brain::PriceSheet ThreeTiers() {
     tier.name = name;
     tier.rule = out.tiers.size() == 1 ? brain::ChargeRule::kReservation : brain::ChargeRule::kUsage;
     tier.availability_ppm = tier.obtainability_ppm = brain::kWholePpm;
-    tier.prices = {{-brain::kMaxBillSeconds, {30'000}, {4'000}}};
+    tier.prices = {{-brain::kMaxBillSeconds, {brain::Money{30'000}, brain::Money{4'000}}}};
   }
   out.tiers[1].availability_ppm = 900'000;
   out.tiers[1].service_credit_ppm = 500'000;
