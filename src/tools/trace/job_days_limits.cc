@@ -55,8 +55,8 @@ void LimitHistory::Compact() {
   changes_.resize(kept);
 }
 
-// Removes changes that repeat the limit in force. Keeps a change of a job with limits in rows: only some of those
-// are stored here, so the change may only seem to repeat the limit.
+// Removes changes that repeat the limit in force. Keeps the changes of a job with limits in rows, because not all
+// of the job's limits are stored here and a change may only seem to repeat the limit.
 void LimitHistory::DropRepeats() {
   size_t kept = 0;
   for (size_t i = 0; i < changes_.size();) {

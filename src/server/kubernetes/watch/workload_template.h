@@ -39,7 +39,7 @@ struct WorkloadTemplate {
   bool noted = false;   // Tautline has set amounts, and kOwnersAnnotation contains the owner's
   int64_t set_s = 0;    // Unix time of Tautline's last apply; 0: never
   std::string gitops;   // GitOps tool that restores the template, as text for users; "": none known
-  std::string blocked;  // reason why a change would not affect all pods; "": it would
+  std::string blocked;  // reason why a change would not affect all pods; "": a change affects all pods
   std::string rolling;  // the current rollout, as text for users; "": none
   bool stuck = false;   // the last rollout exceeded its progress deadline
 };
