@@ -15,7 +15,7 @@ using testing::HasSubstr;
 class ScalerComponentTest : public ComponentTest {
  protected:
   ScalerComponentTest() { scaler_.listen = {"127.0.0.1:0"}; }
-  // Requests the number of an unknown job.
+  // Requests the number of tasks of an unknown job.
   grpc::Status Ask() const {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);

@@ -1,4 +1,4 @@
-// taut trace generate and taut list: implementation of the two commands.
+// Implements `taut trace generate` and `taut list`.
 #include "brain/cell/cell_experiments.h"
 #include "brain/fleet/policies.h"
 #include "brain/overcommit/predictors.h"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t kFirstDay = 15887;  // 2013-07-01
 
-// How a synthetic recommender behaves: its limit relative to the recent peak, share of OOM-days, and number of
+// Behavior of a synthetic recommender: limit relative to the recent peak, share of OOM-days, and number of
 // changes.
 struct Habit {
   brain::Policy policy;

@@ -152,7 +152,7 @@ WindowLimits JobRunner::LimitsOf(const ScoredLane& lane, std::optional<double> o
   return {ours.has_value() ? ours : owner, lane.trial(), !ours.has_value()};
 }
 
-// Counts the risk of a limit that the recommender set, and not the owner.
+// Counts the risk of the recommender's limit. Ignores limits of the owner.
 void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,
                           const LaneKey& key, ScoredLane& lane) const {
   if (!limits.in_force.has_value() || limits.is_owners) return;

@@ -60,13 +60,14 @@ std::vector<WholeMachines> Histories(DaySource& source, const brain::CellModel& 
   return *std::move(out);
 }
 
-// Returns the usage of job j. Even jobs use 6 cores by day and 1 by night, odd jobs the opposite.
+// Returns the usage of job j. Even jobs use 6 cores by day and 1 core by night. Odd jobs use 1 core by day and 6
+// cores by night.
 double DayAndNight(uint32_t j, int32_t w) {
   return (w % kWindowsPerDay < kWindowsPerDay / 2) == (j % 2 == 0) ? 6 : 1;
 }
 
-// An even and an odd job together use 7 of 8 cores at any time, and two jobs of one kind 12. So a machine has room
-// for a pair, but by limits or by each task's own peak only for one task.
+// An even and an odd job together use 7 of 8 cores at any time, and two even jobs use 12. So a pair of jobs fits
+// on a machine. According to limits or to the peaks of single tasks, only one task would fit.
 TEST(MachineHistories, TasksThatPeakApartShareAMachine) {
   const int32_t windows = 9 * kWindowsPerDay;
   MadeDays source = UsageOf(8, windows, DayAndNight);

@@ -172,7 +172,7 @@ void FillCell(MadeDays& days, int jobs, int num_days, uint64_t seed, int32_t dif
     const auto tasks = static_cast<uint32_t>(1 + rng.Below(4));
     for (int32_t w = first * kWindowsPerDay; w < num_days * kWindowsPerDay;
          w += 1 + static_cast<int32_t>(rng.Below(24))) {
-      // the same random numbers with different usage from here on
+      // From `differs_from` on, change the usage without drawing other random numbers.
       const double twist = w >= differs_from ? 2.5 : 1;
       if (j % 4 != 1) days.SetOwner(id, w, 3, 4 * level * kMiB);
       for (uint32_t t = 0; t < tasks; ++t) {

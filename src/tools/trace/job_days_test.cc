@@ -115,8 +115,9 @@ TEST(JobDayStore, KillsAreSummedAndHaveTheLimitThatKilled) {
   EXPECT_THAT(days[0].kills,
               ElementsAre(TaskKills{WindowId{0}, 1, 4, 10.0F}, TaskKills{WindowId{0}, 3, 1, 20.0F}));
   EXPECT_EQ(days[0].kills_told, 3U);
-  EXPECT_THAT(days[1].kills, ElementsAre(TaskKills{WindowId{1}, 0, 1, 7.0F},  // killed at its highest usage
-                                         TaskKills{WindowId{1}, 1, 1, kAbsent}));
+  // the task was killed at its highest usage
+  EXPECT_THAT(days[1].kills,
+              ElementsAre(TaskKills{WindowId{1}, 0, 1, 7.0F}, TaskKills{WindowId{1}, 1, 1, kAbsent}));
   EXPECT_EQ(Fold(2, {rows.rbegin(), rows.rend()}), days) << "in any order";
   // Repeat with the rows in the temporary file.
   const auto spilt = MakeStore(2, 1);

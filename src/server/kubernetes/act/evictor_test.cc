@@ -309,7 +309,8 @@ TEST_F(Eviction, AWebhookThatDoesNotAnswerCostsOnePod) {
   (void)After(0);
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
   cluster_.pods().Remove(Stuck(kPodA));
-  cluster_.pods().Put(Stuck(kPodC));  // created from its template, then resized in place without success
+  // pod created from the template, and then resized in place without success
+  cluster_.pods().Put(Stuck(kPodC));
   (void)After(1);
   EXPECT_THAT(After(600), IsEmpty());
   EXPECT_THAT(Outcome(), AllOf(HasSubstr("7 failed"), HasSubstr("did not get what is set from the webhook")));

@@ -28,7 +28,7 @@ struct TemplateSetter::Plan {
   WorkloadTemplate now;
   Pod before, after;                     // pods with the template, to check rules for pods
   std::vector<TemplateAmounts> amounts;  // body of the apply
-  // Whether the amounts are decided, by container and resource.
+  // True if the amount is decided, by container and resource.
   std::vector<PerResource<bool>> decided;
   bool has_orders = false;  // true if an amount is ordered, now or by an earlier order
   double period_s = 0;
