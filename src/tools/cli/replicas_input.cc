@@ -214,7 +214,7 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
   if (absl::Status s = RestoreReplicaDefaults(engine.compatibility, o.settings); !s.ok()) return s;
   o.settings.signals = args.signals;
   brain::JobPolicy managed;
-  managed.replica_settle_s = 0;  // unlike tautd's default; --policy replicas.settle=5m sets it
+  managed.replica_settle_s = 0;  // tautd's default is 5 min, which --policy replicas.settle=5m sets
   if (!engine.settings_file.empty()) {
     if (absl::Status s = TakeSettingsFile(engine.settings_file, args, o.settings, managed); !s.ok()) return s;
   }

@@ -9,8 +9,8 @@
 
 namespace taut::tools {
 
-// Returns FailedPrecondition with instructions if this program was built without the page. Commands call it before
-// their work begins.
+// Returns FailedPrecondition with instructions if this program was built without the page. Commands call this
+// function before their work begins.
 absl::Status CheckReportPage();
 
 // Returns the page with `json`, a result of ReportJson() or DocumentJson(). Equal input results in equal bytes.

@@ -13,8 +13,8 @@ constexpr size_t kShareOfFew = 100;
 
 // Returns the indices of the longest strictly ascending subsequence.
 std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
-  // By length of an ascending subsequence, minus 1. `least` is the index of the last element of the subsequence
-  // with the smallest last element. `first` is the same for the subsequence that was found first.
+  // Index: length of an ascending subsequence, minus 1. Element: last row of a subsequence of this length. `least`
+  // contains the row with the earliest time, and `first` the row that was found first.
   std::vector<uint32_t> least, first;
   std::vector<uint32_t> before(times.size(), kNoRow);
   for (uint32_t i = 0; i < times.size(); ++i) {

@@ -286,7 +286,8 @@ class KubernetesActuator final : public Actuator {
     return options_.owners != nullptr ? options_.owners->On(workload, container.name, resource)
                                       : FieldClaims();
   }
-  // ---- actuator_kernel.cc ---- A pod whose cgroup has a lower limit than its containers.
+  // ---- actuator_kernel.cc ----
+  // A pod whose cgroup has a lower limit than its containers.
   struct LowPod {
     double since_s = 0, reported_s = 0;  // steady times of the first observation and of its report
     std::optional<double> resized_s;     // steady time of the actuator's additional resize
@@ -302,21 +303,22 @@ class KubernetesActuator final : public Actuator {
   // because the kubelet ignores a resize to equal amounts.
   double PageMore(const Pod& pod) const;
   StandingOrder OnceMore(const Work& work, const Pod& pod, const StandingOrder& order) const;
-  // ---- actuator_fit.cc ---- Returns the pod with the accepted patches for other resources and containers that
-  // the watch does not show yet; nullopt if there are none.
+  // ---- actuator_fit.cc ----
+  // Returns the pod with the accepted patches for other resources and containers that the watch does not show yet;
+  // nullopt if there are none.
   std::optional<Pod> AsSent(const Work& work, const Pod& pod);
   // Returns the part of the order that the LimitRanges and ResourceQuotas of the namespace allow. Sets `why` to
   // the reason if that is not the whole order.
   StandingOrder Fitting(const Work& work, const Pod& pod, const StandingOrder& order, std::string& why);
-  // ---- actuator_shrink.cc ---- Restores the current limit of the container if the kubelet refuses a lower memory
-  // limit, so that the kubelet continues with other resizes of the pod. Returns nullopt if the kubelet does not
-  // refuse.
+  // ---- actuator_shrink.cc ----
+  // Restores the current limit of the container if the kubelet refuses a lower memory limit, so that the kubelet
+  // continues with other resizes of the pod. Returns nullopt if the kubelet does not refuse.
   std::optional<PodResult> WithdrawShrink(const Aim& aim, PodMemory& memory);
   // Returns the result to report while a lower memory limit must wait; nullopt if it may be set now.
   std::optional<PodResult> WaitToShrink(const Aim& aim, const ContainerResources& wanted, PodMemory& memory);
   PodResult ShrinkWaits(const Pod& pod) const;
-  // ---- actuator_startup.cc ---- Returns the order that applies to the pod now, with the start-up limit during a
-  // start.
+  // ---- actuator_startup.cc ----
+  // Returns the order that applies to the pod now, with the start-up limit during a start.
   StandingOrder OrderNow(const Aim& aim, PodMemory& memory);
   // Returns the end of the container's start-up window as steady time; nullopt outside of the window.
   std::optional<double> StartupEnd(const PodTerms& terms, const Pod& pod, const ContainerState& container,
@@ -332,7 +334,8 @@ class KubernetesActuator final : public Actuator {
   // Returns the remaining startup grace of the container in seconds; 0 if it has ended.
   int64_t GraceLeft(const Pod& pod, const ContainerState& container, int64_t grace_s) const;
   void ReportAll(const Work& work, const std::map<uint64_t, Tally>& tallies);
-  // ---- actuator_scale.cc ---- An order for replicas that is not carried out yet.
+  // ---- actuator_scale.cc ----
+  // An order for replicas that is not carried out yet.
   struct ScaleOrder {
     TargetOrder order;
     double at_s = 0;        // steady time before which the order is not attempted
@@ -341,7 +344,8 @@ class KubernetesActuator final : public Actuator {
   std::vector<ScaleOrder> TakeScales();
   void Scale(ScaleOrder scale);
   absl::Status TryScale(const TargetOrder& order);
-  // ---- actuator_work.cc ---- Makes the order with this key due at steady time `at_s`.
+  // ---- actuator_work.cc ----
+  // Makes the order with this key due at steady time `at_s`.
   void Again(const StandingOrders::Key& key, double at_s);
 
   const Options options_;

@@ -15,7 +15,8 @@ std::pair<std::string, std::string> PlaceOfRight(const WorkloadName& workload) {
   return {workload.kind, workload.namespace_name};
 }
 
-// Returns true if another object now has the name. The API server then rejects a patch with the old UID like this.
+// Returns true if the error means that another object now has the name: the API server rejects a patch with the
+// old UID.
 bool IsReplaced(const absl::Status& status) {
   return absl::IsAborted(status) ||
          (absl::IsInvalidArgument(status) && Message(status).find("metadata.uid") != std::string_view::npos);

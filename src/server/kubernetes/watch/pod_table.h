@@ -41,15 +41,16 @@ class PodTable {
            ContainerIndex& containers, PodChanges& changes)
       : nodes_(nodes), splits_(splits), owners_(owners), containers_(containers), changes_(changes) {}
 
-  // ---- called by watches ---- For a resized pod, the limits from before the resize count as the owner's limits.
+  // ---- called by watches ----
+  // For a resized pod, the limits from before the resize count as the owner's limits.
   void Replace(std::vector<Pod> pods);
   void Put(Pod pod);
   void Remove(const Pod& pod);
 
-  // ---- called by other parts of the cluster ---- Looks up the workloads of these pods again, after owners have
-  // arrived.
+  // ---- called by other parts of the cluster ----
+  // Looks up the workloads of these pods again, after owners have arrived.
   void FindOwnersOf(const std::vector<std::string>& pods);
-  // Determine the group again, of the DaemonSets' pods on these nodes, and of all pods of a workload.
+  // Determine the groups of pods again: of the DaemonSets' pods on these nodes, or of all pods of a workload.
   void RegroupNodes(const std::vector<std::string>& nodes);
   void RegroupWorkload(const std::string& workload);
   // Sets the owner's amounts of this controller's resized pods from the containers of its template. Null: there is
@@ -66,8 +67,9 @@ class PodTable {
   // Calls `fn` for every pod, without the lock.
   void ForEach(absl::FunctionRef<void(const PodPtr&, const WorkloadName& workload)> fn) const;
 
-  // ---- queries by workload ---- Returns the pods of the workload's group, by name; empty if the kind is not in
-  // lower case, or if no pod has the workload's container. O(pods of the workload).
+  // ---- queries by workload ----
+  // Returns the pods of the workload's group, by name; empty if the kind is not in lower case, or if no pod has
+  // the workload's container. O(pods of the workload).
   std::vector<PodPtr> Of(const WorkloadName& workload, PodsThat which = PodsThat::kStay) const;
   // Returns the pods of all groups of the workload.
   std::vector<PodPtr> OfAll(const WorkloadName& workload, PodsThat which = PodsThat::kStay) const;
