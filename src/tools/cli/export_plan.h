@@ -26,9 +26,8 @@ struct PatchOptions {
 
 // Planned amounts of one container; an absent amount is unchanged.
 struct ExportPlan {
-  ContainerResources cpu,
-      // whole millicores and mebibytes; bytes where rounding would equalize request and limit
-      memory;
+  // Whole millicores and mebibytes. Memory is in bytes where rounding would equalize request and limit.
+  ContainerResources cpu, memory;
   std::string left_out;  // omitted changes with the reason; "" if none
 
   const ContainerResources& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }

@@ -11,9 +11,8 @@ namespace taut::tools {
 namespace {
 
 constexpr double kLeastChange = 0.05;
-constexpr double kHistoryS =
-    // history before the first limit, less than in production, because a cell is simulated for days
-    6 * 3600;
+// History before the first limit. Shorter than in production, because a cell is simulated for days only.
+constexpr double kHistoryS = 6 * 3600;
 constexpr double kSpikes = 0.002, kSpike = 1.5;
 
 brain::VerticalSettings Settings() {

@@ -45,7 +45,7 @@ struct CellDemand {
   uint64_t partly_jobs = 0;   // number of jobs with an amount for only one of the resources that they request
   std::vector<std::string> kept;  // names of some kept_jobs, then of some partly_jobs
   // For limits: share of scored job-days with a window above the limit; absent if no job-day was scored.
-  PerResource<std::optional<double>> over_days;  // shares by resource
+  PerResource<std::optional<double>> over_days;
 };
 
 struct CellDemands {

@@ -92,7 +92,7 @@ struct OvercommitResult {
 struct OvercommitDecision {
   int64_t time_s = 0;  // time of the prediction, which uses earlier windows only
   Resource resource = Resource::kCpu;
-  uint32_t placement = 0, machine = 0;  // number of the machine within its placement
+  uint32_t placement = 0, machine = 0;  // number of the placement, and of the machine in the placement
   uint32_t machine_number = 0;          // number of the machine in the cell
   std::string_view predictor;
   std::string_view machine_name = {};  // name of a recorded machine; empty for a random machine

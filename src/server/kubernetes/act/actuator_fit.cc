@@ -84,8 +84,8 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
   const double most =
       FittingAmount(resource, *now, *order.value, [&](double amount) { return broken(amount).empty(); });
   if (!broken(most).empty()) return order;
-  // If the pod was never raised, patch it anyway, so that the API server's message is reported. But the API server
-  // would accept containers that together exceed their pod's limit, so fit those here.
+  // Patch a pod that was never raised even if nothing fits, so that the API server's message is reported. As an
+  // exception, the API server accepts containers that together exceed their pod's limit.
   const std::optional<Pod> next = planned(*order.value);
   const bool is_refused = !next.has_value() || AbovePod(pod, *next).empty();
   if (is_refused && IsSameAmount(resource, most, *now) && !pod.resized_by_us) return order;

@@ -232,9 +232,8 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Aim& aim,
         StrCat("pod ", FullName(pod), ": ", what, pod.resize_message.empty() ? "" : ": ", pod.resize_message),
         evict_after_s};
   };
-  const bool runs =
-      // Then the kubelet's message is about another resource or container of the pod.
-      RunsWith(aim.container, aim.resource(), wanted);
+  // If the container runs with the amounts, the kubelet's message is about another resource or container.
+  const bool runs = RunsWith(aim.container, aim.resource(), wanted);
   switch (pod.resize) {
     case ResizeState::kDeferred:
       return with(PodState::kWaiting, "deferred by the kubelet", runs ? std::nullopt : EvictAfter(true));

@@ -95,7 +95,7 @@ void KubernetesActuator::Step() {
   if (options_.steady_s() >= forget_at_s_) Forget();
 }
 
-// Also wait for the list of autoscalers. Otherwise an order could change the replicas of an autoscaled workload.
+// Waits also for the list of autoscalers, because an order must not change the replicas of an autoscaled workload.
 std::string KubernetesActuator::WhyNot() const {
   if (std::string why = options_.why_not ? options_.why_not() : ""; !why.empty()) return why;
   const std::string missing = options_.owners == nullptr ? "" : options_.owners->NotListed();

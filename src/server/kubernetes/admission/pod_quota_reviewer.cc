@@ -72,7 +72,7 @@ LiveTask PodQuotaReviewer::TaskOf(const Pod& pod) const {
   for (const ContainerState& container : pod.containers) {
     out.parts.push_back({naming.JobOf(workload, container.name), VectorOf(RequestsOf(container))});
   }
-  // These requests belong to no container. Add them to the last container, which runs an application.
+  // Add requests that belong to no container to the last container, which runs an application.
   const Amounts beyond = RequestsBeyondContainers(pod);
   if (beyond != Amounts() && !pod.containers.empty())
     out.parts.push_back({naming.JobOf(workload, pod.containers.back().name), VectorOf(beyond)});
