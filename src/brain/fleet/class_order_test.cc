@@ -1,5 +1,5 @@
-// Effects of a job's class and tolerance of OOM kills on its limits: CPU follows only the class, memory only the
-// tolerance. policies_test.cc tests this for the ensemble, whose steps are larger.
+// Tests of the effects of a job's class and of its tolerance of OOM kills on its limits: the class affects only
+// CPU, the tolerance only memory. policies_test.cc tests the ensemble, whose limits change in larger steps.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,15 +19,15 @@ namespace {
 
 using Sums = std::array<double, 3>;
 
-// Runs triples of jobs with equal usage, one job of each policy, in one fleet. Returns the sums of the limits
-// of each policy after the first week.
+// Steps groups of three jobs with equal usage, one job per policy, in one fleet. Returns the sum of each
+// policy's limits after the first week.
 Sums LimitsOf(Policy recommender, Resource resource, const std::array<JobPolicy, 3>& policies) {
   constexpr int kTriples = 8, kDays = 21, kStep = 3;
   constexpr double kBurst = 0.003;
   VerticalSettings settings;
   settings.analogs.min_rows = 20;
   settings.analogs.min_days = 3;
-  // With these target shares the price decides the limits, not the bounds on a single job.
+  // With these target shares the price determines the limits, not the bounds on a single job.
   settings.analogs.cpu_oom_days = 0.1;
   settings.work_function.memory_above = 0.005;
   FleetModels models(settings);

@@ -1,5 +1,5 @@
-// Record of a lane's last days, one bit per day and mark. Would-be OOM-days and throttled days are counted from
-// this record.
+// Days on which a lane had a recommended limit, exceeded the limit, or reached the limit in force, one bit per
+// day and mark. Counts of would-be OOM-days and throttled days are taken from this record.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace taut::brain {
 
-// Marks of the last kDays days (UTC), the newest in bit 0.
+// Marks of the last kDays days (UTC); bit 0 is the newest day.
 class DayRecord {
  public:
   static constexpr int kDays = 32;
@@ -19,15 +19,16 @@ class DayRecord {
     kAtLimit       // a task's usage reached 95 % of the limit in force
   };
 
-  // Marks the day. Ignores a day that is kDays or more before the newest day.
+  // Marks the day. Ignores days that are kDays or more before the newest day.
   void Mark(int32_t day, What what) {
     if (day > day_) Turn(day);
     if (day_ - int64_t{day} < kDays) of(what) |= 1U << static_cast<uint32_t>(day_ - day);
   }
-  // Returns how many of the `days` days up to and including `today` have the mark. REQUIRES: 1 <= days <=
+  // Returns the number of marked days among the `days` days up to and including `today`. REQUIRES: 1 <= days <=
   // kDays.
   uint32_t Count(What what, int32_t today, int days) const {
-    const int64_t ahead = int64_t{day_} - today;  // > 0: skips days after `today`
+    // Number of days by which the record's newest day is after `today`; negative if the day is before `today`.
+    const int64_t ahead = int64_t{day_} - today;
     uint64_t bits = of(what);
     if (ahead >= kDays || -ahead >= kDays) return 0;
     bits = ahead >= 0 ? bits >> ahead : bits << -ahead;

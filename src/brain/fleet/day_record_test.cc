@@ -45,12 +45,12 @@ TEST(DayRecord, SurvivesSaveAndLoad) {
   EXPECT_EQ(again.Count(What::kAtLimit, 9, 1), 1U);
 }
 
-// The effect of the recommended limit is counted in observe mode, too, where nothing is applied.
+// Observe mode applies no limit, but the days over the recommended limit are counted.
 TEST(LiveFleetDays, CountsDaysOverTheRecommendedLimitInObserve) {
   constexpr size_t kJobs = 3;
   const Cell cell(kJobs);
   LiveSettings settings = Settings(Policy::kAnalogs, Mode::kObserve);
-  settings.vertical.ensemble.young_margin = 0;  // otherwise there would be too few days over the limit
+  settings.vertical.ensemble.young_margin = 0;  // with a margin, too few days exceed the limit
   LiveFleet fleet(settings);
   AddJobs(fleet, kJobs);
   std::set<std::pair<size_t, int32_t>> over;
@@ -81,7 +81,7 @@ TEST(LiveFleetDays, CountsDaysOverTheRecommendedLimitInObserve) {
   }
 }
 
-// Checkpoints of a version that did not count days are readable; the counts start again.
+// Checkpoints of a version without day records are readable; the counts then start at 0.
 TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
   constexpr size_t kJobs = 2;
   const Cell cell(kJobs);
@@ -89,7 +89,7 @@ TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
   LiveFleet fleet(settings);
   AddJobs(fleet, kJobs);
   PassOutput out;
-  // On the first day the owner's limit is in force.
+  // On the first day, the owner's limit is in force.
   for (int w = 0; w < 3 * kWindowsPerDay; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
   const std::string whole = Chunk(fleet);
   std::string record;
@@ -98,7 +98,7 @@ TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
   for (const bool old : {false, true}) {
     LiveFleet again(settings);
     AddJobs(again, kJobs);
-    // The open days, and one byte for each unknown risk, follow the days.
+    // In a chunk, the open risk days, and one byte for each unknown risk, follow the day records.
     const size_t behind = kJobs * kNumResources;
     ByteReader in(
         std::string_view(whole).substr(0, whole.size() - (old ? behind + 2 * kJobs * record.size() : 0)));

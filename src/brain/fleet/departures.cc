@@ -35,7 +35,8 @@ std::vector<JobId> LiveDepartures::DueToForget(WindowId now, int32_t forget_afte
     const WindowId last = LastSeen(job);
     const int64_t idle = int64_t{now.index} - last.index;
     const WindowId first = WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));
-    // Most jobs that were never measured stood for tasks whose owner was not known yet.
+    // Jobs that were never measured are forgotten sooner, because most of them were created for tasks whose
+    // owner was not known yet.
     const bool measured = job.last_window.index != INT32_MIN;
     const int64_t lived =
         std::max<int64_t>(int64_t{last.index} - first.index, measured ? kWindowsPerDay : kAwakeWindows);
@@ -52,7 +53,7 @@ void LiveDepartures::Forget(JobId id) {
   replicas_.ForgetOrder(*job);
   s_.ids.Erase(job->record.name);
   ++s_.records.jobs;
-  ++s_.records.labels;  // a job that returns may have other labels
+  ++s_.records.labels;  // a returning job may have other labels
   s_.startups_version += s_.startups.erase(id.value);
   s_.jobs.Erase(id);
 }

@@ -1,5 +1,4 @@
-// Jobs without tasks: after two hours their lanes are packed into bytes, and after days the jobs are
-// forgotten.
+// Jobs without tasks. After two hours their lanes are packed into bytes. After some days the jobs are forgotten.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace taut::brain {
 
-// Not thread-safe. The references must outlive the object.
+// Selects and forgets departed jobs. Not thread-safe. The constructor's arguments must outlive the object.
 class LiveDepartures {
  public:
   LiveDepartures(FleetState& state, ReplicaPass& replicas) : s_(state), replicas_(replicas) {}
@@ -19,8 +18,8 @@ class LiveDepartures {
   // `now` exceeds the smaller of two times: forget_after_days, and the time for which the job was known. The
   // second time is at least a day, or two hours for a job that was never measured. O(jobs).
   std::vector<JobId> DueToForget(WindowId now, int32_t forget_after_days, size_t limit) const;
-  // Forgets the job and everything learnt about the job; no effect for an unknown job. Settings that people made
-  // stay for a new job of this name.
+  // Forgets the job and its learnt state; no effect for an unknown job. Settings made by people are kept for a
+  // later job of the same name.
   void Forget(JobId id);
 
  private:
@@ -30,7 +29,7 @@ class LiveDepartures {
 
 // Returns true if the job was last measured more than two hours before the end of `now`.
 bool IsGone(const LiveJob& job, WindowId now);
-// Packs the lanes of all jobs that are gone (IsGone) into bytes. O(jobs).
+// Packs the lanes of all jobs for which IsGone is true into bytes. O(jobs).
 void PutToSleep(WindowId now, FleetState& state);
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// Jobs without tasks: sleeping jobs keep their state, and checkpoints work without forgotten jobs.
+// Tests that sleeping jobs keep their state, and that checkpoints are readable without forgotten jobs.
 #include "brain/fleet/live_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -30,7 +30,7 @@ TEST(Departures, AJobThatSleptDecidesAsIfItHadNot) {
     ASSERT_TRUE(sleeper.job(JobId{1}).sleeps());
     EXPECT_LT(sleeper.checkpoint.state_bytes(), before);
     EXPECT_EQ(Chunk(sleeper), Chunk(awake));
-    // Wrappers name their steps again with the next decision, as after a restart.
+    // The lists of wrapper steps are equal although the sleeping job's list was rebuilt after packing.
     EXPECT_EQ(sleeper.risk.Explain(JobId{1}, Resource::kCpu).why,
               awake.risk.Explain(JobId{1}, Resource::kCpu).why);
     EXPECT_TRUE(sleeper.job(JobId{1}).sleeps()) << "to look at it wakes nothing";
@@ -54,7 +54,7 @@ TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
     LiveFleet straight(Settings(recommender, Mode::kAuto)), again(Settings(recommender, Mode::kAuto));
     AddJobs(straight, kJobs);
     StepSome(straight, cell, 0, 400);
-    // The fleet has one job more than the checkpoint.
+    // The fleet has a job that is not in the checkpoint.
     Restore(again, Chunk(straight), kJobs + 1, WindowId{399});
     EXPECT_FALSE(again.job(JobId{kJobs}).sleeps());
     for (uint32_t j = 0; j < kJobs; ++j) {
@@ -73,7 +73,7 @@ TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
   }
 }
 
-// A store of an earlier version has a setting under its old key; a later change under the new key replaces the
+// A store of an earlier version has a setting under its old key. A later change under the new key replaces the
 // setting.
 TEST(Departures, AStoredSettingWithAnOldKeyIsThatOfTheNewOne) {
   const Cell cell(kJobs);
@@ -98,7 +98,7 @@ TEST(Departures, AStoredSettingWithAnOldKeyIsThatOfTheNewOne) {
   EXPECT_EQ(set->value, "90s");
 }
 
-// Returns a chunk in the format of version 1: all jobs from the first job on, without ids.
+// Returns a chunk in the format of version 1: the states of all jobs in order, without ids.
 std::string ChunkOfTheFirstVersion(const LiveFleet& fleet) {
   const std::string now = Chunk(fleet);
   ByteReader in(now);
@@ -125,7 +125,7 @@ TEST(Departures, AChunkOfTheFirstVersionIsRead) {
   EXPECT_EQ(Chunk(again), Chunk(fleet));
 }
 
-// An upgrade may change the stored state of a recommender, which then cannot be read.
+// A new version of tautd may be unable to read the stored state of a recommender.
 TEST(Departures, AStateThatCannotBeReadIsLearntAnewAndItsLimitStays) {
   const Cell cell(kJobs);
   LiveFleet before(Settings(Policy::kEnsemble, Mode::kAuto));
@@ -180,7 +180,7 @@ TEST(Departures, CheckpointsGoOnWithoutJobsThatAreForgotten) {
   }
 }
 
-// A job that is missing in the checkpoint although it is older returned after it had been forgotten.
+// A job that is older than the checkpoint but is missing in it had been forgotten and was added again later.
 TEST(Departures, AJobThatReturnedAfterTheCheckpointWantsItsHistory) {
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
   fleet.AddJob({JobId{0}, "job-0", {}, 0});

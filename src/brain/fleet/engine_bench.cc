@@ -1,6 +1,6 @@
 // Performance budgets for 100,000 containers, each with the moving window's memory recommender and all its
-// wrappers: a recommend pass <= 0.3 s; checkpoint and restore <= 1 s each. Each benchmark prints its budget
-// as budget_ns.
+// wrappers: a recommend pass <= 0.3 s; checkpoint and restore <= 1 s each. Each benchmark prints its budget as
+// budget_ns.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -95,7 +95,7 @@ void BM_Restore(benchmark::State& state) {
         return;
       }
     }
-    state.PauseTiming();  // the destruction of the copies is not part of a restore
+    state.PauseTiming();  // the time to destroy the copies is not part of a restore
     restored.clear();
     state.ResumeTiming();
   }

@@ -14,8 +14,8 @@ JobInfo InfoOf(const JobRecord& record) {
       .name = record.name, .logical_name = record.name, .sensitivity = Sensitivity::kUnknown, .priority = {}};
 }
 
-// A new policy of replicas needs the stored load. Replicas whose policy was removed stay until their order is
-// taken back and the end of their hold is reported.
+// Adapts the job's replicas to its policy. A new replica policy needs the stored load. Replicas whose policy was
+// removed stay until their order is withdrawn and the end of their hold is reported.
 void RepolicyReplicas(LiveJob& job) {
   std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy);
   if (job.replicas == nullptr || fresh == nullptr) {
@@ -85,7 +85,7 @@ void FleetState::MakeRecommenders(LiveJob& job) const {
   for (const Resource r : kResources) {
     if (job.of(r).is_blank()) job.of(r).lane = Lane(NewRecommenderOf(job, r));
   }
-  Wake(job);  // the lanes of a job sleep or are awake together
+  Wake(job);  // all lanes of a job sleep, or none
 }
 
 void FleetState::AddRestoredJob(JobRecord record) {
@@ -119,11 +119,10 @@ std::optional<JobId> FleetState::Find(std::string_view name) const {
   return id.has_value() ? std::optional(JobId{*id}) : std::nullopt;
 }
 
-// Resolves the job's policy again; lanes whose recommender stays the same keep their state.
 void FleetState::Repolicy(LiveJob& job) {
   const std::shared_ptr<const JobPolicy> old = std::exchange(job.policy, PolicyOf(job));
   if (old == job.policy) return;
-  // A copy must not change the map of all jobs: its settings may never come into force.
+  // A copy must not change the map of all jobs, because the copy's settings may never be in force.
   if (IsOurs(job)) NoteStartup(job);
   bool all_same = true;
   for (const Resource r : kResources) {
@@ -133,13 +132,14 @@ void FleetState::Repolicy(LiveJob& job) {
   }
   RepolicyReplicas(job);
   Changed(job);
-  // A sleeping lane is unpacked later by a recommender of the then current policy, so it may stay packed only
-  // if no recommender changed.
+  // A later recommender unpacks a sleeping lane. A lane may therefore stay packed only if no recommender has
+  // changed.
   if (job.sleeps() && (all_same || job.is_blank())) return;
   for (const Resource r : kResources) RemakeLane(job, r, SameRecommender(*old, *job.policy, r));
 }
 
-// Recreates the lane by the job's current policy; with `keeps` the new lane takes over the state.
+// Recreates the lane according to the job's current policy. `keeps`: true if the new lane receives the old
+// lane's state.
 void FleetState::RemakeLane(LiveJob& job, Resource r, bool keeps) {
   LiveLane& lane = job.of(r);
   Lane fresh(NewRecommenderOf(job, r));
@@ -173,7 +173,7 @@ Decision& FleetState::AddDecision(const LiveJob& job, Target target, int64_t now
   d.job = job.record.id;
   d.target = target;
   d.kind = *verdict.kind;
-  // Final at once: no one carries it out.
+  // The outcome is final, because no actuator executes the decision.
   if (d.kind == DecisionKind::kWouldSet) d.outcome = Outcome::kDryRun;
   d.mode = job.policy->mode;
   d.time_s = now_s;
@@ -216,8 +216,8 @@ void FleetState::Wake(LiveJob& job) const {
     LiveLane& lane = job.of(r);
     if (!lane.lane.sleeps()) continue;
     const PackedText state = std::move(lane.asleep);
-    // The lane may have been saved with other settings or by another version, which this recommender cannot
-    // read.
+    // The state may have been saved under other settings or by another version, so that this recommender cannot
+    // read it.
     if (!lane.lane.Wake(NewRecommenderOf(job, r), state).ok()) lane.needs_history = true;
   }
 }
@@ -231,7 +231,7 @@ LiveJob& FleetState::Awake(JobId id) {
 void FleetState::Changed(JobId id) {
   const uint32_t chunk = id.value / kChunkJobs;
   if (chunk >= changed_since.size()) changed_since.resize(chunk + 1, kSaved);
-  // The earliest window wins: a restart replays everything from there on.
+  // The earliest window counts, because a restart replays all windows from this window on.
   changed_since[chunk] = std::min(changed_since[chunk], now);
 }
 
@@ -240,7 +240,7 @@ void FleetState::Changed(JobId id) {
 void StartDay(LiveJob& job, int32_t day) {
   if (job.day == day) return;
   if (job.seen_today) {
-    FleetRows ignored;  // the fleet models closed that day without this row, or already have it
+    FleetRows ignored;  // the fleet models have already closed this day
     for (const Resource r : kResources) JobStepper(r, job.of(r)).EndDay(job.day, ignored);
     job.seen_today = job.over_today = false;
   }

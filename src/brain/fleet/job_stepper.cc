@@ -8,8 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// Limits the proposal to a cut of one step, and to no less than the kernel's peak of a task. An upper bound
-// applies at once.
+// Raises a proposed cut to the lowest limit of one step, and to the kernel's peak of a task. A lower upper bound
+// of the policy still applies at once.
 void KeepClear(const JobPolicy& policy, const LaneFacts& facts, const GateState& gate, Proposal& proposal) {
   const std::optional<double> current = gate.in_force.has_value() ? gate.in_force : facts.owner_limit;
   const double wanted = *proposal.recommended;
@@ -17,7 +17,7 @@ void KeepClear(const JobPolicy& policy, const LaneFacts& facts, const GateState&
   if (!is_applied || facts.applied == LimitsApplied::kNo || !KillsAtLimit(facts.resource)) return;
   if (!current.has_value() || wanted >= *current) return;
   double lowest = std::ceil(*current * (1 - kMostCut) / kMiB) * kMiB;
-  // The limit of a running trial was already checked as a step.
+  // A trial's limit is not delayed, because the trial itself was a step.
   const bool looks = !gate.trial.has_value() && gate.last_change_s != INT64_MIN &&
                      facts.now_s - gate.last_change_s < kLookSeconds;
   if (looks) lowest = *current;
@@ -41,7 +41,7 @@ void JobStepper::Observe(const TrialWindow& window) {
   Signal seen = *window.signal;
   if (lane_.gate.in_force.has_value()) seen.limit = lane_.gate.in_force;
   if (window.applied != LimitsApplied::kNo) seen.cut_at = lane_.gate.in_force;
-  // Throttled tasks have a limit; without a limit of Tautline's, this limit is the owner's.
+  // Throttled tasks have a limit; without a limit set by Tautline, they have the owner's limit.
   if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = seen.owner_limit;
   lane_.lane.CloseWindow(seen);
   lane_.RefreshRisk();
@@ -67,7 +67,7 @@ Verdict JobStepper::Decide(const JobPolicy& policy, const LaneFacts& facts) {
     const double least = std::max(lane_.gate.floor, facts.at_least.value_or(0));
     const std::optional<double> upper = policy.AllowedBounds(facts.resource).upper;
     proposal.recommended = std::max(*lane_.lane.LimitInForce(facts.owner_limit), least);
-    // The recommendation is from the last window and may exceed an upper bound that was set since.
+    // The recommendation was computed in the last window and may exceed an upper bound that was set later.
     if (upper.has_value()) proposal.recommended = std::min(*proposal.recommended, *upper);
     KeepClear(policy, facts, lane_.gate, proposal);
   }

@@ -1,4 +1,4 @@
-// A lane and its gate: the signals that the recommender receives, and the recommendation that the gate receives.
+// Tests of the signals that a recommender receives, and of the recommendation that the gate receives.
 #include "brain/fleet/job_stepper.h"
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// Always recommends the same limit, and keeps the last signal.
+// Always recommends the same limit, and stores the last signal.
 class Fixed final : public Recommender {
  public:
   Fixed(double limit, Signal* seen) : limit_(limit), seen_(seen) {}
@@ -96,7 +96,7 @@ TEST_F(JobStepperTest, WithoutThePastOnlyAKillMovesALimit) {
   EXPECT_EQ(lane_.LimitInForce(1), 1.5);
 }
 
-// Ten tasks, and a recommendation of 1.5 below the owner's 4.
+// Ten tasks whose recommended limit is 1.5, with an owner's limit of 4.
 class DecideWindowTest : public JobStepperTest {
  protected:
   DecideWindowTest() {
@@ -106,7 +106,7 @@ class DecideWindowTest : public JobStepperTest {
     policy_.canary.min_task_windows = 5;
     for (uint32_t t = 0; t < 10; ++t) ten_.push_back({.task = t, .mean = 1, .peak = 1});
   }
-  // Closes a window in which tasks on trial used `usage`, and decides.
+  // Closes a window in which the tasks of a trial used `usage`, and makes the decisions.
   uint32_t Window(float usage = 1, bool killed = false) {
     std::vector<TaskUsage> tasks = ten_;
     for (TaskUsage& t : tasks) {
@@ -144,8 +144,8 @@ TEST_F(DecideWindowTest, AWayBackMovesTheirLimitAgain) {
   EXPECT_FALSE(lane_.gate.in_force.has_value());
 }
 
-// A kill causes a raise at once, even within the change period; without a kill the raise waits for the period's
-// end.
+// A raise after a kill takes effect during the change period; a raise without a kill waits until the end of the
+// period.
 TEST_F(DecideWindowTest, OnlyAKillDoesNotWait) {
   policy_.mode = Mode::kAuto;
   policy_.change_period_s = 7 * kDaySeconds;
@@ -168,7 +168,7 @@ class MemoryCuts : public ::testing::Test {
     JobStepper(Resource::kMemory, lane_)
         .Observe({.resource = Resource::kMemory, .signal = &s, .reports = {}});
   }
-  // Returns the limit in force in MiB after a decision at the end of this window.
+  // Returns the limit in force in MiB after a decision at the end of `window`.
   double Decide(int32_t window, LimitsApplied applied = LimitsApplied::kActuatorSays,
                 std::optional<double> kernel_peak = {}) {
     const LaneFacts facts{.resource = Resource::kMemory,

@@ -1,5 +1,5 @@
-// One job, one resource, one recommender: the limit in force and how the next one is computed. The daemon and
-// replays step the same lanes, with different sources of signals and different consumers of decisions.
+// One recommender for one resource of one job, with the limit in force and the last recommendation. The daemon
+// and replays step the same lanes, with different sources of signals and different consumers of decisions.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,11 @@
 
 namespace taut::brain {
 
-// Not thread-safe. Between Sleep and Wake the lane has no recommender.
+// Owns a recommender and its last recommendation. Not thread-safe. Between Sleep and Wake the lane has no
+// recommender.
 class Lane {
  public:
-  // `cap_at_owner`: limits never exceed the owner's.
+  // `cap_at_owner`: true if limits never exceed the owner's limit.
   explicit Lane(std::unique_ptr<Recommender> recommender, bool cap_at_owner = false)
       : recommender_(std::move(recommender)), cap_at_owner_(cap_at_owner) {}
 
@@ -32,7 +33,7 @@ class Lane {
     recommender_->StartDay(day);
     Take(recommender_->Recommend(WindowId{day * kWindowsPerDay}));
   }
-  // Ends a day after its last window; appends to `rows` what the fleet models learn from it.
+  // Ends a day after the day's last window. Appends the rows from which the fleet models learn.
   void EndDay(int32_t day, FleetRows& rows) { recommender_->EndDay(day, rows); }
   // Observes a closed window and recommends a limit for the next window. If the signal has no limit in force,
   // LimitInForce supplies it.
@@ -42,7 +43,7 @@ class Lane {
     recommender_->Observe(seen);
     Take(recommender_->Recommend(signal.window.next()));
   }
-  // Observes an OOM kill at once; the new limit is in force from the next window on.
+  // Observes an OOM kill immediately; the new limit is in force from the next window on.
   void Oom(const OomEvent& event) {
     recommender_->ObserveOom(event);
     Take(recommender_->Recommend(event.window.next()));
@@ -54,7 +55,7 @@ class Lane {
     Take(recommender_->Recommend(next));
   }
 
-  // Computes the recommendation for window `next` again, because the bounds have changed.
+  // Computes the recommendation for window `next` again, after a change of the bounds.
   void RecommendAgain(WindowId next) { Take(recommender_->Recommend(next)); }
 
   // Saves the recommender's state and the last recommendation. Load reads the bytes that Save of an equally
@@ -88,7 +89,7 @@ class Lane {
     return in.remaining() == 0 ? absl::OkStatus() : absl::DataLossError("a lane with trailing bytes");
   }
   bool sleeps() const { return recommender_ == nullptr; }
-  // Reads the recommendation from a saved state, without a recommender; the caller keeps the state for Wake.
+  // Reads the recommendation from a saved state, without a recommender. The caller keeps the state for Wake.
   absl::Status LoadAsleep(std::string_view state) {
     ByteReader in(state);
     const auto recommended = in.Get<double>();
@@ -96,7 +97,7 @@ class Lane {
     return in.status("a lane");
   }
 
-  // Returns the last recommendation; absent: the owner's limit stands.
+  // Returns the last recommendation; absent: none, so the owner's limit applies.
   std::optional<double> recommended() const {
     return recommended_ >= 0 ? std::optional(recommended_) : std::nullopt;
   }
@@ -108,7 +109,7 @@ class Lane {
   void Take(std::optional<double> recommended) { recommended_ = recommended.value_or(kNone); }
 
   std::unique_ptr<Recommender> recommender_;
-  double recommended_ = kNone;  // not an optional, which would cost 8 bytes in each of the lanes of a job
+  double recommended_ = kNone;  // no optional, because an optional needs 8 bytes more
   bool cap_at_owner_;
 };
 

@@ -1,4 +1,4 @@
-// Time at which a limit comes into force: a decision in window w applies from w + 1 on.
+// Tests of the time at which a limit takes effect: a decision in window w applies from window w + 1 on.
 #include "brain/fleet/lane.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Accounts of a window: used, allocated and billed amounts of its jobs.
+// Accounts of a window: amounts that its jobs used, and amounts that were allocated and billed.
 #include <algorithm>
 #include <cmath>
 
@@ -12,14 +12,15 @@
 namespace taut::brain {
 namespace {
 
-// Returns the quantity of an amount that each task has for a whole window.
+// Returns the accounted quantity if each task has `amount` during a whole window.
 uint64_t Quantity(Resource r, double amount, uint32_t tasks) {
   const double units = amount * UnitOf(r).accounted;
-  constexpr double kMost = 1e15;  // a damaged figure must not become a bill
+  constexpr double kMost = 1e15;  // a damaged figure must not result in a huge bill
   return static_cast<uint64_t>(std::llround(std::clamp(units * tasks * kWindowSeconds, 0.0, kMost)));
 }
 
-// `starts`: usage of tasks in their start-up window, which the lane's usage does not include.
+// Returns the amounts of a lane in the last window. `starts`: usage of tasks in their start-up window, which is
+// not part of the lane's usage.
 AccountAmounts AmountsOf(Resource r, const LiveLane& lane, const StartSums& starts,
                          std::optional<double> limit, const Allocation& by) {
   AccountAmounts a;
@@ -42,7 +43,8 @@ AccountAmounts AmountsOf(Resource r, const LiveLane& lane, const StartSums& star
   return a;
 }
 
-// Returns the amounts of a window that was read from history, in which tasks had the owner's limit and request.
+// Returns the amounts of a window that was read from history. In this window, tasks had the owner's limit and
+// request.
 AccountAmounts PastAmounts(Resource r, const JobDay& day, const JobWindow& window) {
   const UsageSums used = SumUsage(day, window, r);
   AccountAmounts a;

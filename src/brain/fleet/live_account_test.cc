@@ -1,4 +1,4 @@
-// Basis of a window's costs: usage, and the limits in force.
+// Tests of the amounts from which a window's costs are computed: usage and limits in force.
 #include "brain/fleet/live_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -35,7 +35,7 @@ TEST(LiveAccount, CountsUsageAndTheOwnersLimit) {
   EXPECT_EQ(memory.billed, memory.usage);
 }
 
-// A machine's total includes its jobs; adding both would count them twice.
+// The usage of a machine includes the usage of its jobs, so a sum of both would count the jobs twice.
 TEST(LiveAccount, AWholeMachineIsInNoSum) {
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));
   fleet.AddJob({JobId{0}, "machine/node", {{"workload", "machine"}}, 0});
@@ -57,7 +57,7 @@ TEST(LiveAccount, AWholeMachineIsInNoSum) {
   EXPECT_GT(fleet.job(JobId{0}).of(Resource::kCpu).usage_mean, 0) << "it is measured";
 }
 
-// A decision at a window's end applies to later windows.
+// A decision at a window's end applies only to later windows.
 TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
   settings.vertical.moving_window.min_history_s = 3600;
@@ -76,7 +76,7 @@ TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
   entry = Observed(fleet, TwoTasks(w, 4, memory_limit), out);
   EXPECT_EQ(entry.amounts(Resource::kCpu).allocation, static_cast<uint64_t>(std::llround(limit * 600'000)));
   EXPECT_EQ(entry.amounts(Resource::kCpu).owner, 2'400'000U);
-  // Without enforcement the owner's limit applies.
+  // Without enforcement, the owner's limit applies.
   settings.enforcement = Enforcement::kNever;
   fleet.Reload(settings);
   entry = Observed(fleet, TwoTasks(w + 1, 4, memory_limit), out);
@@ -84,7 +84,7 @@ TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
   EXPECT_LT(entry.amounts(Resource::kCpu).would_be, 2'400'000U);
 }
 
-// A cluster bills requests; accounts therefore use the owner's request if there is one.
+// A cluster bills requests, so accounts use the owner's request if there is one.
 TEST(LiveAccount, ARequestBesideALimitIsWhatIsBilled) {
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kObserve);
   settings.vertical.moving_window.min_history_s = 3600;
@@ -107,7 +107,7 @@ TEST(LiveAccount, ARequestBesideALimitIsWhatIsBilled) {
   EXPECT_NEAR(static_cast<double>(entry.amounts(Resource::kCpu).would_be), recommended / 2 * 600'000, 600)
       << "half the limit, also in a window whose series of requests did not come";
   EXPECT_EQ(entry.amounts(Resource::kMemory).owner, static_cast<uint64_t>(8 * 1024 * 600)) << "no request";
-  // An autoscaler depends on the request: the request stays, so no amount is saved.
+  // The request stays because an autoscaler uses it, so no amount is saved.
   fleet.owners.SetRequestStays(JobId{0}, Resource::kCpu, true);
   entry = Observed(fleet, TwoTasks(kWindowsPerDay + 1, 4, static_cast<float>(8 * kGiB)), out);
   EXPECT_EQ(entry.amounts(Resource::kCpu).would_be, 1'200'000U);

@@ -1,5 +1,5 @@
-// Performance budget of scaled jobs in tautd: one pass over 100,000 jobs whose number of tasks is set, for
-// each policy. The cost of their limits is not included (bench/daemon_scale.cc has it).
+// Performance budget of scaled jobs in tautd: one pass over 100,000 jobs whose number of tasks is decided, for
+// each policy. The cost of their limits is not included (see bench/daemon_scale.cc).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace taut::brain {
 namespace {
 
 constexpr int kScaled = 100'000;
-constexpr int kDifferent = 50;  // further jobs start with copies of the states of these jobs
-constexpr int32_t kLearnt = 14 * kWindowsPerDay;  // windows before the measured windows
+constexpr int kDifferent = 50;                    // other jobs start with copies of the states of these jobs
+constexpr int32_t kLearnt = 14 * kWindowsPerDay;  // number of windows before the measured windows
 constexpr uint32_t kTasksEach = 4;
 
 struct Row {
@@ -51,7 +51,7 @@ JobPolicy PolicyOf(const Row& row) {
   return policy;
 }
 
-// A window of four tasks and two signals, which differ by job and time.
+// A window with four tasks and two signals. Values depend on the job and the time.
 class Window {
  public:
   Signal Of(int job, int32_t window) {

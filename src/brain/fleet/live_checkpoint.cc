@@ -45,10 +45,12 @@ absl::Status LoadRisk(ByteReader& in, Boxed<LimitRisk>& known) {
 
 using SavedJobs = std::array<bool, FleetState::kChunkJobs>;
 
-// Loads the days and risks of lanes, which follow the jobs of a chunk. Older versions wrote none.
+// Loads the day records, open risk days and limit risks of lanes, which are stored after the jobs of a chunk.
+// Older versions did not store them.
 absl::Status LoadBeside(ByteReader& in, uint32_t chunk, const SavedJobs& saved, FleetState& state) {
   absl::Status status;
-  // Calls load(lane) for each saved lane until the first error; nullptr: its job is unknown.
+  // Calls load(lane) for each saved lane until the first error. The argument is nullptr if the lane's job is
+  // unknown.
   const auto for_each_lane = [&](const auto& load) {
     for (uint32_t i = 0; i < FleetState::kChunkJobs && in.remaining() > 0; ++i) {
       if (!saved[i]) continue;
@@ -90,7 +92,7 @@ void LiveCheckpoint::MakeRecommenders(RunTurns run) {
   });
 }
 
-// Version 1 saved the jobs without ids, as consecutive ones from the chunk's first.
+// Version 1 saved jobs without ids, in consecutive order from the chunk's first id.
 void LiveCheckpoint::SaveChunk(uint32_t chunk, ByteWriter& out) const {
   out.Put(kChunkVersion);
   out.PutVarint(s_.jobs.used_in_page(chunk));
@@ -106,7 +108,7 @@ void LiveCheckpoint::SaveChunk(uint32_t chunk, ByteWriter& out) const {
     out.PutString(state);
     next = i + 1;
   }
-  // These follow the jobs, because an older program stops reading there.
+  // Day records and risks follow the jobs, because older versions of tautd stop reading after the jobs.
   for (uint32_t i = chunk * FleetState::kChunkJobs; i < (chunk + 1) * FleetState::kChunkJobs; ++i) {
     const LiveJob* job = s_.jobs.Find(JobId{i});
     if (job == nullptr) continue;
@@ -129,11 +131,11 @@ absl::Status LiveCheckpoint::LoadJob(std::string_view bytes, LiveJob& job) const
   absl::Status s = LoadLiveJob(state, job);
   if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with trailing bytes");
   if (s.ok()) {
-    if (job.is_blank()) s_.MakeRecommenders(job);  // its policy now has another recommender
+    if (job.is_blank()) s_.MakeRecommenders(job);  // the job's policy now has another recommender
     return s;
   }
   LiveJobState fresh;
-  // A partly loaded job must not mix old and new state: it starts over, except for settings of people.
+  // A partly loaded job must not mix old and new state, so only settings of people are kept.
   fresh.overrides = std::move(job.overrides);
   fresh.policy = job.policy;
   fresh.lost = true;
@@ -171,7 +173,7 @@ absl::Status LiveCheckpoint::LoadChunk(uint32_t chunk, WindowId through, ByteRea
     if (damaged || foreign) break;
     next = at + 1;
     saved[at] = true;
-    // The job was forgotten after this was saved, or its record is damaged.
+    // If no job is found, the job was forgotten after the chunk was saved, or its record is damaged.
     LiveJob* job = s_.jobs.Find(JobId{chunk * FleetState::kChunkJobs + static_cast<uint32_t>(at)});
     if (job != nullptr) jobs.push_back({job, bytes, absl::OkStatus()});
   }
@@ -191,12 +193,12 @@ absl::Status LiveCheckpoint::LoadChunk(uint32_t chunk, WindowId through, ByteRea
     history_.WantOfChunk(chunk);
     return damaged ? in.status("a checkpoint") : absl::DataLossError("a checkpoint of jobs of another chunk");
   }
-  // First all as saved; then jobs that the chunk does not have are marked as changed.
+  // MarkSaved applies to the whole chunk. Jobs that the chunk lacks are marked as changed afterwards.
   MarkSaved(chunk);
   for (uint32_t i = 0; i < FleetState::kChunkJobs; ++i) {
     LiveJob* job = saved[i] ? nullptr : s_.jobs.Find(JobId{chunk * FleetState::kChunkJobs + i});
     if (job == nullptr) continue;
-    // The job had been forgotten and was added again.
+    // If the job is older than the chunk, it had been forgotten and was added again.
     if (job->record.first_seen_s < through.start_s()) job->WantHistory();
     s_.Changed(*job);
   }
@@ -204,8 +206,8 @@ absl::Status LiveCheckpoint::LoadChunk(uint32_t chunk, WindowId through, ByteRea
   return result.ok() ? beside : result;
 }
 
-// Version 1 had no promises. They precede the models, because reading stops at models that other settings
-// cannot read.
+// Version 1 had no promises. Promises precede the models, because reading stops at models that were saved under
+// other settings.
 void LiveCheckpoint::SaveFleet(ByteWriter& out) const {
   out.Put(kVersion);
   out.Put(s_.day);

@@ -1,4 +1,4 @@
-// Saves the fleet's state as bytes, in chunks of jobs, and loads it.
+// Saves the fleet's state as bytes, in chunks of jobs, and loads the state.
 #pragma once
 
 #include <cstddef>
@@ -11,36 +11,37 @@
 
 namespace taut::brain {
 
-// Not thread-safe. Loading runs jobs in parallel if the caller's RunTurns does.
+// Saves and loads checkpoints. Not thread-safe. Loads jobs in parallel if `run` calls turns in parallel.
 class LiveCheckpoint {
  public:
   LiveCheckpoint(FleetState& state, LiveHistory& history, LiveTrials& trials)
       : s_(state), history_(history), trials_(trials) {}
 
-  // Chunks [0, num_chunks()) cover all ids.
+  // Returns the number of chunks; chunks [0, num_chunks()) cover all ids.
   uint32_t num_chunks() const {
     return (s_.jobs.end_id() + FleetState::kChunkJobs - 1) / FleetState::kChunkJobs;
   }
   bool ChunkHasJobs(uint32_t chunk) const { return s_.jobs.used_in_page(chunk) > 0; }
-  // Appends the jobs of a chunk.
+  // Appends the state of all jobs in the chunk.
   void SaveChunk(uint32_t chunk, ByteWriter& out) const;
-  // Loads a chunk. All or nothing for each job: jobs that could not be read are new, marked `lost`, and need
-  // history. `through`: the window at whose end the chunk was saved. Lanes stay packed until their job is
-  // stepped, since a start need not build what only a window uses. Returns DataLoss for damaged bytes,
-  // InvalidArgument for another version.
+  // Loads a chunk. Each job is loaded completely or not at all: a job that cannot be read is created anew, with
+  // `lost` and needs_history set. `through`: the window at whose end the chunk was saved. Lanes stay packed
+  // until their job is stepped, which makes the start of the daemon faster. Returns DataLoss for damaged bytes,
+  // InvalidArgument for an unsupported version.
   absl::Status LoadChunk(uint32_t chunk, WindowId through, ByteReader& in, RunTurns run = RunInOrder);
-  // Creates recommenders for restored jobs that no checkpoint had.
+  // Creates recommenders for restored jobs that were in no checkpoint.
   void MakeRecommenders(RunTurns run = RunInOrder);
   // Returns the first window that changed the chunk since MarkSaved; nullopt: none.
   std::optional<WindowId> ChangedSince(uint32_t chunk) const;
-  // Notes that a checkpoint has the chunk as it is now.
+  // Records that a checkpoint has the chunk's current state.
   void MarkSaved(uint32_t chunk);
-  // The state shared by all jobs: the current day, promises and models.
+  // Appends the state shared by all jobs: the current day, promises and models.
   void SaveFleet(ByteWriter& out) const;
-  // Returns InvalidArgument for another version, DataLoss for damaged bytes.
+  // Reads the bytes that SaveFleet wrote. Returns InvalidArgument for an unsupported version, DataLoss for
+  // damaged bytes.
   absl::Status LoadFleet(ByteReader& in);
 
-  // Approximate memory of all jobs. O(jobs).
+  // Returns the approximate memory of all jobs in bytes. O(jobs).
   size_t state_bytes() const;
 
  private:

@@ -26,7 +26,7 @@ ExternalReplicas ReplicasOf(const LiveReplicas& replicas) {
           .is_of_cpu = figures.is_of_cpu};
 }
 
-// Returns the measured signals, and further signals that `replicas` (may be null) reads, without a value.
+// Returns the measured signals, and without a value the other signals that `replicas` (may be null) reads.
 std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const LiveReplicas* replicas) {
   std::map<std::string, std::optional<double>> named;
   if (replicas != nullptr) {
@@ -77,7 +77,7 @@ void LiveExternal::Jobs(const ClosedWindow& closed, size_t first, size_t last,
 
 bool LiveExternal::Take(const ExternalAnswer& answer, int64_t now_s, PassOutput& out) {
   const LiveJob* known = s_.jobs.Find(answer.job);
-  // Recommenders that wait for history are replaced once it arrives.
+  // Recommenders without their history are replaced after the history has been read, so an answer would be lost.
   if (known == nullptr || !known->policy->external || known->needs_history()) return false;
   if (s_.passed.index == INT32_MIN) return false;  // no request was sent yet
   now_s = DecisionTime(s_, now_s);

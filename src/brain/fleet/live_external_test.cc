@@ -1,4 +1,4 @@
-// Answers of an external recommender in the live fleet.
+// Tests of an external recommender's answers in the live fleet.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ ExternalAnswer Memory(uint32_t job, double bytes, WindowId until, std::string wh
 
 class LiveExternal : public testing::Test {
  protected:
-  // Runs the first `windows` windows of the cell; returns the decisions of the last window.
+  // Steps the cell up to window `windows`; out_ then has the decisions of the last window.
   void Run(size_t windows) {
     for (; next_ < windows; ++next_) {
       out_.Clear();

@@ -1,4 +1,4 @@
-// A simulated cell, window by window, for tests of its consumers.
+// A simulated cell for tests, which produces one window after the other.
 #pragma once
 
 #include <cmath>
@@ -13,11 +13,11 @@ namespace taut::brain {
 
 inline constexpr int kDays = 12;
 
-// A simulated cell, as windows and as days: a daily shape, noise, and occasional spikes. Every job is in
-// every window.
+// A simulated cell, as windows and as days. Usage has a daily shape, noise, and occasional spikes. Every job is
+// measured in every window.
 class Cell {
  public:
-  // `probed`: agents probe every other job, except in occasional windows.
+  // `probed`: true if agents probe every second job, except in a few windows.
   explicit Cell(int jobs, bool probed = false) : probed_(probed) {
     Rng rng(7);
     for (int32_t w = 0; w < kDays * kWindowsPerDay; ++w) {
@@ -62,7 +62,8 @@ inline std::vector<JobId> WantedOf(const LiveFleet& fleet) {
   return fleet.history.Wanted(SIZE_MAX, cursor);
 }
 
-// Returns a window with one job of two tasks that use a core and a GiB each, and the owner's limits.
+// Returns a window with one job of two tasks. Each task uses 1 core and 1 GiB; the arguments are the owner's
+// limits.
 inline ClosedWindow TwoTasks(int32_t index, float cpu_limit, float memory_limit) {
   ClosedWindow closed;
   closed.window = WindowId{index};
@@ -107,7 +108,7 @@ inline void Step(LiveFleet& fleet, const ClosedWindow& closed, PassOutput& out) 
   fleet.pass.Decide(closed, 0, closed.jobs.size(), out);
 }
 
-// Sets one setting and puts it into force at once.
+// Makes one setting and applies the setting at once.
 inline absl::StatusOr<SettingChange> Set(LiveFleet& fleet, JobId id, std::string_view key,
                                          std::string_view value, int64_t now_s, PassOutput& out) {
   const KeyValue setting{key, value};
@@ -134,7 +135,7 @@ inline std::string Models(const LiveFleet& fleet) {
   return bytes;
 }
 
-// Appends a window of the cell's job to a day, as a store or a trace returns it.
+// Appends window `i` of `closed` to a day, in the form that a store or a trace returns.
 inline void AppendWindow(const ClosedWindow& closed, size_t i, JobDay& day) {
   JobDay one;
   ToJobDay(closed, i, one);
@@ -148,7 +149,7 @@ inline void AppendWindow(const ClosedWindow& closed, size_t i, JobDay& day) {
   day.cpu_buckets.insert(day.cpu_buckets.end(), one.cpu_buckets.begin(), one.cpu_buckets.end());
 }
 
-// Returns all jobs of a day, ascending.
+// Returns the days of all jobs, ascending by job.
 inline std::vector<JobDay> DayOf(const Cell& cell, int32_t day, size_t jobs) {
   std::vector<JobDay> out(jobs);
   for (int32_t w = day * kWindowsPerDay; w < (day + 1) * kWindowsPerDay; ++w) {

@@ -12,11 +12,11 @@ void LiveFleet::Reload(const LiveSettings& its_settings) {
   std::string saved;
   ByteWriter out(&saved);
   checkpoint.SaveFleet(out);
-  // The lanes point to the old models until each has been recreated.
+  // Lanes point to the old models until all lanes have been recreated.
   const std::unique_ptr<FleetModels> old =
       std::exchange(models, std::make_unique<FleetModels>(settings.vertical));
   ByteReader in(saved);
-  (void)checkpoint.LoadFleet(in);  // a fleet model that other settings cannot read starts anew
+  (void)checkpoint.LoadFleet(in);  // a fleet model that cannot be read under the new settings starts empty
   for (LiveJob& job : jobs) Repolicy(job);
 }
 

@@ -1,6 +1,6 @@
-// The engine of a running cell: it receives windows and OOM kills, and returns decisions. The engine uses the
-// lanes, fleet models and gate that a replay uses, and has no I/O, clock or threads. The caller stores, applies
-// and shows the decisions.
+// The engine of a running cell: processes windows and OOM kills, and returns decisions. The engine uses the same
+// lanes, fleet models and gate as a replay, and has no I/O, clock or threads. The caller stores, applies and
+// shows the decisions.
 #pragma once
 
 #include "brain/fleet/departures.h"
@@ -20,15 +20,16 @@
 
 namespace taut::brain {
 
-// The state, and one object per topic that steps the state. Not thread-safe; a const reference may be read by
-// several threads while no one writes.
+// The state, and one object per topic that changes the state. Not thread-safe. Several threads may read a const
+// reference while no thread writes.
 struct LiveFleet : FleetState {
   explicit LiveFleet(const LiveSettings& its_settings) : FleetState(its_settings) {}
-  // Applies other rules and settings, as after a reload. Lanes with a new recommender then need history.
+  // Replaces rules and settings, for example after a reload of the configuration. Lanes with a new recommender
+  // then need history.
   void Reload(const LiveSettings& its_settings);
 
   ReplicaPass replicas{*this};                       // decides numbers of tasks
-  LiveTrials trials{*this};                          // limits on some of a job's tasks
+  LiveTrials trials{*this};                          // tracks limits on some of a job's tasks
   LiveRisk risk{*this};                              // counts promised and delivered risk
   VerticalPass pass{*this, replicas, trials, risk};  // steps the lanes for a closed window
   LiveKills kills{*this, pass, risk};

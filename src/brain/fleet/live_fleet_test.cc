@@ -1,4 +1,5 @@
-// A running cell continues after a stop as without a stop. Also effects of OOM kills and people's settings.
+// Tests that a cell continues after a restart as without a restart, and tests of OOM kills and people's
+// settings.
 #include "brain/fleet/live_fleet.h"
 
 #include "brain/fleet/live_fixture.h"
@@ -8,8 +9,8 @@
 namespace taut::brain {
 namespace {
 
-// A fleet may stop at any window, with checkpoints of any age. Restored with the windows stored since, the fleet
-// continues as if it had never stopped.
+// A fleet may be stopped at any window, with checkpoints of any age. After it has been restored with the later
+// stored windows, the fleet continues as if it had not been stopped.
 TEST(LiveFleet, GoesOnAfterAStop) {
   constexpr size_t kJobs = 6;
   const Cell cell(kJobs);
@@ -72,7 +73,7 @@ TEST(LiveFleet, TheFleetsSumsSayOfHowManyJobsTheyAre) {
   EXPECT_EQ(out.point.amounts[1].jobs_limited, 1U);
 }
 
-// A decision for a job whose tasks no agent manages is not in force.
+// A decision is not in force if no agent manages the job's tasks.
 TEST(LiveFleet, LimitsThatNoAgentAppliesAreTheOwners) {
   const Cell cell(3);
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
@@ -115,7 +116,7 @@ TEST(LiveFleet, AnOomRaisesAtOnceWhateverThePeriod) {
   EXPECT_EQ(fleet.job(JobId{1}).OomsOfWeek(WindowId{600}.day() + 7), 0U);
 }
 
-// Whatever the order of the two keys, no limit below the bound is set, not even until the next window closes.
+// In either order of the two keys, no limit below the bound is set, even before the next window closes.
 TEST(LiveFleet, ABoundHoldsForWhatIsDecidedWithIt) {
   const Cell cell(1);
   for (const bool mode_first : {false, true}) {
@@ -213,8 +214,8 @@ TEST(LiveFleet, AnotherRecommenderLivesThroughHistory) {
   }
 }
 
-// If only the CPU recommender changes, the memory recommender keeps its state, even while the job sleeps and
-// over a stop.
+// If only the CPU recommender changes, the memory recommender keeps its state, even if the job sleeps or tautd
+// is restarted.
 TEST(LiveFleet, AnotherRecommenderOfOneResourceLeavesTheOtherAsItIs) {
   const Cell cell(2);
   const LiveSettings settings = Settings(Policy::kPeak, Mode::kObserve);
@@ -268,7 +269,7 @@ TEST(LiveFleet, AnotherRecommenderOfOneResourceLeavesTheOtherAsItIs) {
   EXPECT_TRUE(memory(fleet).has_value());
 }
 
-// Stored kills have the effect on a new recommender that they have on a recommender that observed them.
+// Stored kills affect a new recommender as if it had observed the kills when they happened.
 TEST(LiveFleet, AnotherRecommenderLivesThroughOomKills) {
   const Cell cell(2);
   for (const Policy policy : {Policy::kEnsemble, Policy::kPeak, Policy::kMovingWindow, Policy::kVpa}) {
@@ -325,7 +326,8 @@ TEST(LiveFleet, DamagedCheckpointsNeverCrash) {
   }
 }
 
-// With agents and a cluster in one daemon, the program that runs the job determines whose limits are in force.
+// If agents and a cluster report to one daemon, the platform that runs the job determines which limits are in
+// force.
 TEST(LiveFleet, LimitsAreInForceWhereAnActuatorSetsThem) {
   const auto enforced = [](Enforcement enforcement, Source source, bool managed) {
     LiveSettings settings;

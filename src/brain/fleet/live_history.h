@@ -1,4 +1,4 @@
-// Jobs with new recommenders, which have to process the stored history.
+// Processes the stored history of jobs with new recommenders.
 #pragma once
 
 #include <cstddef>
@@ -12,32 +12,32 @@
 
 namespace taut::brain {
 
-// Not thread-safe.
+// Retrains lanes from history. Not thread-safe.
 class LiveHistory {
  public:
   LiveHistory(FleetState& state, ReplicaPass& replicas) : s_(state), replicas_(replicas) {}
 
-  // Returns at most `limit` jobs that need history. `cursor`: see FindJobsFrom.
+  // Returns at most `limit` jobs with needs_history. `cursor`: see FindJobsFrom.
   std::vector<JobId> Wanted(size_t limit, uint32_t& cursor) const;
-  // Marks a job whose lanes have learnt nothing although the store has the job's history; no effect for an unknown
-  // job.
+  // Sets needs_history for a job whose lanes have learnt nothing although the store has data of the job; no
+  // effect for an unknown job.
   void Want(JobId id);
-  // Marks the jobs of a chunk whose checkpoint is lost: the jobs need history, and are `lost` until the restore
-  // ends.
+  // Sets needs_history and `lost` for the jobs of a chunk whose checkpoint is missing. The end of the restore
+  // clears `lost`.
   void WantOfChunk(uint32_t chunk);
-  // Replaces the job's lanes that need history (all lanes, if none or all need history) by new lanes that have
-  // processed `days`, the job's OOM kills and its decisions, each list ascending. No day counts twice, since the
-  // lanes are new. REQUIRES: the job exists. Cost: a replay of the days.
+  // Replaces lanes by new lanes that have processed `days`, the job's OOM kills and its decisions, each list
+  // ascending. Replaces the lanes with needs_history, or all lanes if none has it. No day counts twice, because
+  // the lanes are new. REQUIRES: the job exists. Cost: a replay of the days.
   void Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms,
                std::span<const Decision> decisions = {});
 
  private:
-  // Returns a new lane that has processed the history.
+  // Returns a new lane after it has processed the history.
   Lane Relived(const LiveJob& job, const StoredHistory& history);
 
   FleetState& s_;
   ReplicaPass& replicas_;
-  DaySignals signals_;  // scratch
+  DaySignals signals_;  // reused between calls
 };
 
 }  // namespace taut::brain

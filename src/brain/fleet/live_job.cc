@@ -9,17 +9,17 @@
 namespace taut::brain {
 namespace {
 
-// Resources that every version has lanes for. Lanes of later resources follow at the end (SaveLater), where
+// Resources whose lanes every version saves. Lanes of later resources are saved at the end (SaveLater), which
 // older versions do not read.
 std::span<const Resource> FirstResources() { return std::span(kResources).first(kFirstResources); }
 std::span<const Resource> LaterResources() { return std::span(kResources).subspan(kFirstResources); }
 
-// Configuration that a lane's saved state depends on. An external recommender around the lane's own, or
-// scaling of tasks, changes the state's format.
+// Configuration on which a lane's saved state depends. An external recommender around the lane's recommender, or
+// scaling of tasks, changes the format of the state.
 struct MadeWith {
   PolicyPair recommenders;
-  uint8_t around = 0;                    // bits for the external recommender, and what tasks are scaled by
-  PerResource<uint8_t> order_classes{};  // JobPolicy::order_class; for memory with kOfProbe
+  uint8_t around = 0;                    // bits for the external recommender and for ScaledBy
+  PerResource<uint8_t> order_classes{};  // JobPolicy::order_class; memory also has kOfProbe
 
   bool Same(const MadeWith& other, Resource r) const {
     return recommenders.of(r) == other.recommenders.of(r) && around == other.around &&
@@ -27,12 +27,12 @@ struct MadeWith {
   }
 };
 
-// The low bits of `around` hold the recommender of both resources. kOneEach: they differ, and two bytes with
-// one recommender each follow.
+// The low bits of `around` are the recommender of both resources. kOneEach: the recommenders differ, and two
+// bytes follow, one for each resource.
 constexpr uint8_t kExternal = 0x80, kScaled = 0x20, kRecommenderBits = 0x1F, kOneEach = 0x1F;
 
-// The recommender learns from another signal (probes). Older versions read this bit as another class, and so
-// discard the state, as they should.
+// Bit for a recommender that learns from probes. Older versions interpret this bit as another class and discard
+// the state, which is correct for them.
 constexpr uint8_t kOfProbe = 0x80;
 
 MadeWith MadeWithOf(const JobPolicy& policy) {
@@ -70,7 +70,7 @@ MadeWith LoadMadeWith(ByteReader& in) {
   return made;
 }
 
-// Encodes which lanes need history: 0 none, 1 both (older versions wrote only 0 and 1), 2 CPU, 3 memory.
+// Encodes the lanes that need history: 0 none, 1 both (older versions wrote only 0 and 1), 2 CPU, 3 memory.
 uint8_t SavedNeed(const LiveJob& job) {
   const bool cpu = job.of(Resource::kCpu).needs_history, memory = job.of(Resource::kMemory).needs_history;
   if (cpu && memory) return 1;
@@ -78,13 +78,13 @@ uint8_t SavedNeed(const LiveJob& job) {
 }
 bool IsNeeded(uint8_t saved, Resource r) { return saved == 1 || saved == (r == Resource::kCpu ? 2 : 3); }
 
-// Versions of the part that follows the first version's state, which ends before it. A state is written as
-// the lowest version that holds its data, so that older programs can read it after a downgrade.
+// Versions of the second part of the state. The first part has the format of the first version. A state is
+// written in the lowest version that contains its data, so that older programs can read it after a downgrade.
 // 2: the owner's earlier amounts
 // 3: starts of tasks
 // 4: a flag for starts, and kernel peaks
 // 5: the last OOM kill, and standing peaks
-// 6: the owner's requests beside limits
+// 6: the owner's requests in addition to limits
 constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2, kStartsVersion = 3, kPeaksVersion = 4,
                   kOomsVersion = 5, kRequestsVersion = 6;
 // Flag in the version byte: lanes of later resources follow.
@@ -120,7 +120,7 @@ void SaveLane(const LiveLane& lane, ByteWriter& out) {
   out.PutString(state);
 }
 
-// `needed`: the lane needed history when it was saved. `same`: its recommender is the saved one.
+// Loads a lane. `needed`: the lane needed history when it was saved. `same`: the lane has the saved recommender.
 absl::Status LoadLane(ByteReader& in, bool needed, bool same, LiveLane& lane) {
   for (float* v : {&lane.usage_mean, &lane.usage_peak, &lane.owner_limit}) *v = in.Get<float>();
   lane.tasks = in.Get<uint32_t>();
@@ -198,7 +198,7 @@ absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& want
   absl::StatusOr<LiveReplicas::Loaded> replicas = LiveReplicas::Load(in, *job.policy);
   if (!replicas.ok()) return replicas.status();
   job.replicas = std::move(replicas->replicas);
-  if (replicas->has_lost) job.WantHistory();  // the state belongs to other settings
+  if (replicas->has_lost) job.WantHistory();  // the state belonged to other settings
   return absl::OkStatus();
 }
 
@@ -229,7 +229,8 @@ uint32_t LiveJobState::OomsOfWeek(int32_t day_now) const {
 }
 
 void LiveJobState::CountOoms(int32_t day_now, uint64_t kills) {
-  if (ooms_day != INT32_MIN && int64_t{ooms_day} - day_now >= 7) return;  // another day uses its element
+  // The day's array element is in use by a newer day.
+  if (ooms_day != INT32_MIN && int64_t{ooms_day} - day_now >= 7) return;
   if (ooms_day == INT32_MIN || int64_t{day_now} - ooms_day >= 7) {
     ooms_of_day.fill(0);
   } else {

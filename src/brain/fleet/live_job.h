@@ -1,4 +1,4 @@
-// One job of a running cell: its lanes, the state between them and its limits, and its last figures.
+// One job of a running cell: its lanes, its limits and other state, and its latest figures.
 #pragma once
 
 #include <array>
@@ -26,66 +26,67 @@
 
 namespace taut::brain {
 
-// One resource of a job. Floats are cores or bytes; negative (kAbsent): absent.
+// One resource of a job. Floats are in cores or bytes; a negative value (kAbsent) means absent.
 struct LiveLane : ManagedLane {
-  // Creates a sleeping lane, without a recommender.
+  // Creates a lane that sleeps, without a recommender.
   LiveLane() : ManagedLane(Lane(nullptr)) {}
 
-  PackedText asleep;  // the lane's state while lane.sleeps()
-  PackedText hold;    // what a recommendation waits for; "" if it does not wait
-  // Per task, of the last measured window.
+  PackedText asleep;  // the lane's packed state while lane.sleeps()
+  PackedText hold;    // reason why a recommendation is not applied; "" if none
+  // Usage per task in the last measured window.
   float usage_mean = kAbsent;  // mean over tasks
   float usage_peak = kAbsent;  // highest task
-  float need_peak = kAbsent;  // highest need that the recommender learnt, if it learns from probes; not saved
+  float need_peak = kAbsent;   // highest need of a task, with kNeedMargin; absent without probes; not saved
   float owner_limit = kAbsent;
-  // The owner's request beside owner_limit; absent if owner_limit is itself the request.
+  // The owner's request in addition to owner_limit; absent if owner_limit is itself the request.
   float owner_request = kAbsent;
-  bool of_request = false;     // the owner's amount is a request; false after a restart until the next window
-  bool request_stays = false;  // an autoscaler counts on it; false after a restart until the next window
+  bool of_request = false;     // owner_limit is a request; false after a restart until the next window
+  bool request_stays = false;  // an autoscaler uses the request; false after a restart until the next window
   bool needs_history = false;  // the recommender is new and has to process the stored history
   uint32_t tasks = 0;
-  // The owner's last known amount, and the order that the one in force replaced, which tasks may still have.
-  // A series that reports an order says nothing about the owner.
+  // owner_before: the owner's last known amount, used while a series reports an order instead of the owner's
+  // amount. ordered_before: the order that the current order replaced; some tasks may still have the replaced
+  // amount.
   float owner_before = kAbsent, ordered_before = kAbsent;
   DayRecord days;
-  OpenRiskDay risk;  // promise and outcome of today
-  // Limit in the kernel as agents last reported it, mean over tasks; kNoLimit: some task has none; kAbsent:
-  // no agent reports it.
+  OpenRiskDay risk;  // promise and outcome of the current day
+  // Limit in the kernel as agents last reported the limit, mean over tasks. kNoLimit: at least one task has no
+  // limit; kAbsent: no agent reports a limit.
   float applied = kAbsent;
-  // True during a restore while its recommender is not yet loaded or made.
+  // Returns true during a restore while the recommender is neither loaded nor created.
   bool is_blank() const { return lane.sleeps() && asleep.empty(); }
 
-  // Returns the owner's limit; nullopt: unknown or none.
+  // Returns the owner's limit; nullopt: unknown, or no limit.
   std::optional<double> owner() const {
     return owner_limit >= 0 ? std::optional<double>(owner_limit) : std::nullopt;
   }
-  // Returns the amount that a cluster bills for a task with limit `amount` (BilledAmount), for savings and
+  // Returns the amount for which a cluster bills a task with limit `amount` (BilledAmount), for savings and
   // costs.
   double Billed(Resource r, double amount, const Allocation& allocation) const;
-  // Returns whether Tautline has ordered this amount, for all tasks or for the tasks of a trial.
+  // Returns true if Tautline has ordered `amount`, for all tasks or for the tasks of a trial.
   bool IsOrdered(Resource r, double amount) const;
-  // Remembers the limit before a decision, if the decision has replaced it.
+  // Sets ordered_before to `before`, the limit before a decision, if the decision has changed the limit.
   void NoteOrder(std::optional<double> before) {
     if (before.has_value() && before != gate.in_force) ordered_before = static_cast<float>(*before);
   }
-  // Returns the limit of the tasks outside a trial.
+  // Returns the limit of tasks outside a trial.
   std::optional<double> limit() const { return LimitInForce(owner()); }
-  // Returns the limit that agents report as applied; absent: none reported, or no limit.
+  // Returns the limit that agents report as applied; absent: no report, or no limit.
   std::optional<double> reported() const {
     return applied >= 0 && applied != kNoLimit ? std::optional<double>(applied) : std::nullopt;
   }
-  // Returns the limit that tasks run at: the applied one if agents report it, else the ordered one.
+  // Returns the limit at which tasks run: the applied limit if agents report it, else the ordered limit.
   std::optional<double> real_limit() const {
     if (applied == kNoLimit) return owner();
     return applied >= 0 ? std::optional<double>(applied) : limit();
   }
 };
 
-// The starts of a job's tasks, whose usage is kept apart from steady usage.
+// State of task starts, whose CPU usage is kept apart from steady usage.
 struct JobStarts {
-  // Limits recently given to starting tasks, so that a series that reports one is not mistaken for the
-  // owner's; negative: none.
-  static constexpr size_t kGiven = 8;  // one more than the windows of the longest start-up window
+  // Limits recently set for starting tasks, so that a limit reported by a series is not attributed to the owner;
+  // negative: none.
+  static constexpr size_t kGiven = 8;  // the windows of the longest start-up window, plus one
 
   StartPeaks peaks;
   std::array<float, kGiven> given;  // newest first, without duplicates
@@ -94,47 +95,49 @@ struct JobStarts {
   WindowId last_window{INT32_MIN};
 
   JobStarts() { given.fill(kAbsent); }
-  // Notes that starting tasks get this CPU limit.
+  // Records that starting tasks get this CPU limit.
   void NoteGiven(double cores);
 };
 
-// Memory facts of a job other than usage: past limits and peaks that kernels keep.
+// Memory data of a job other than usage: past limits, and peaks kept by kernels.
 struct JobMemory {
   PastLimits past_limits;
-  RecentPeaks kernel_peaks;  // per task; without peaks at the limit of their time
+  RecentPeaks kernel_peaks;  // peaks per task, without peaks that reached the limit of their time
   StandingPeaks standing_peaks;
-  uint64_t last_oom = 0;  // highest OomRecord::id counted for the job; 0: unknown
+  uint64_t last_oom = 0;  // highest OomRecord::id that the job has counted; 0: unknown
 };
 
-// State of a job without its identity.
+// State of a job without its record.
 struct LiveJobState {
   std::shared_ptr<const JobPolicy> policy;
   std::vector<Override> overrides;
-  PerResource<LiveLane> lanes;             // by Resource
-  std::unique_ptr<LiveReplicas> replicas;  // null: no number of tasks is recommended or ordered
-  // Null: cpu.startup_window is off, or no window has closed since it was set.
+  PerResource<LiveLane> lanes;             // index: Resource
+  std::unique_ptr<LiveReplicas> replicas;  // null: the number of tasks is neither recommended nor ordered
+  // Null: cpu.startup_window is off, or no window has closed since the setting was made.
   std::unique_ptr<JobStarts> starts;
-  std::unique_ptr<JobMemory> memory;  // null: nothing known
-  bool lost = false;                  // during a restore: its checkpoint could not be read
-  // The owner's settings are not known yet, so modes auto and canary decide nothing. Not saved; a restart
-  // waits again.
+  std::unique_ptr<JobMemory> memory;  // null: no memory data yet
+  bool lost = false;                  // true during a restore if the job's checkpoint could not be read
+  // True while the owner's settings are not known; modes auto and canary then decide nothing. Not saved: after a
+  // restart the job waits again.
   bool awaits_owner = false;
-  // A kill, or a setting that decides, arrived during the wait.
+  // A kill (oom_waits), or a setting that requires a decision (setting_waits), arrived before the owner's
+  // settings.
   bool oom_waits = false, setting_waits = false;
-  // A current window was closed since the start. Before that the owner's limit is known from history only,
-  // and may have changed.
+  // True if a current window was closed since the start of tautd. Before, the owner's limit is known from
+  // history only, and may have changed.
   bool measured_now = false;
   bool seen_today = false, over_today = false;
-  bool managed = false;             // agents applied limits to its tasks in the last window
-  int32_t day = INT32_MIN;          // the day that its lanes have started; INT32_MIN: none
-  WindowId last_window{INT32_MIN};  // the last measured window
-  // Seconds since the epoch; INT64_MIN: none.
+  bool managed = false;             // agents applied limits to the job's tasks in the last window
+  int32_t day = INT32_MIN;          // the day that the job's lanes have started; INT32_MIN: none
+  WindowId last_window{INT32_MIN};  // the last measured window; INT32_MIN: none
+  // Time of the last OOM kill, seconds since the epoch; INT64_MIN: none.
   int64_t last_oom_s = INT64_MIN;
-  std::array<uint16_t, 7> ooms_of_day{};  // index: day mod 7
+  std::array<uint16_t, 7> ooms_of_day{};  // number of OOM kills; index: day mod 7
   int32_t ooms_day = INT32_MIN;           // the newest day in ooms_of_day
   MigrationState migration;
-  PackedText notice;  // a due move, for people
-  // CFS periods of its tasks as agents report them, decaying with a half-life of a day.
+  PackedText notice;  // notice for people about a due change of mode; "" if none
+  // CFS periods of the job's tasks, and throttled periods among them, as agents report them. Sums decay with a
+  // half-life of a day.
   float periods = 0, throttled = 0;
 
   // Returns the share of throttled periods; nullopt: no agent reports periods.
@@ -142,39 +145,39 @@ struct LiveJobState {
     return periods > 0 ? std::optional(double{throttled} / double{periods}) : std::nullopt;
   }
   bool needs_history() const { return std::ranges::any_of(lanes, &LiveLane::needs_history); }
-  // Returns the CPU limit of a task in its start-up window if other tasks have `steady`; nullopt if the
-  // setting is off or that limit is not higher.
+  // Returns the boost of a starting task if other tasks have the CPU limit `steady`; nullopt if the setting is
+  // off or the boosted limit is not higher.
   std::optional<StartBoost> BoostAt(double steady) const;
-  // Returns the boost for the ordered limit; nullopt also if no limit is ordered.
+  // Returns the boost for the ordered limit; nullopt if no limit is ordered, or as for BoostAt.
   std::optional<StartBoost> BoostNow() const;
-  // Marks all lanes: their recommenders have to process the stored history.
+  // Sets needs_history in all lanes.
   void WantHistory() {
     for (LiveLane& lane : lanes) lane.needs_history = true;
   }
-  // Returns true if its lanes are packed into bytes, until it is measured again.
+  // Returns true if the job's lanes are packed into bytes. The next measured window unpacks them.
   bool sleeps() const { return lanes[0].lane.sleeps(); }
   bool is_blank() const { return std::ranges::any_of(lanes, &LiveLane::is_blank); }
-  // Packs the lanes into bytes, which saves the memory of their recommenders.
+  // Packs the lanes into bytes, which frees the memory of their recommenders.
   void Sleep();
 
-  // Returns `memory`, which it creates if it is null.
+  // Returns `memory`; creates the object if the pointer is null.
   JobMemory& Memory() {
     if (memory == nullptr) memory = std::make_unique<JobMemory>();
     return *memory;
   }
   LiveLane& of(Resource r) { return lanes[IndexOf(r)]; }
   const LiveLane& of(Resource r) const { return lanes[IndexOf(r)]; }
-  // Returns the OOM kills of the 7 days up to `day`.
+  // Returns the number of OOM kills in the 7 days up to and including `day`.
   uint32_t OomsOfWeek(int32_t day) const;
   uint64_t last_oom() const { return memory != nullptr ? memory->last_oom : 0; }
-  // Notes a kill: its time, and its id if it is the highest.
+  // Records the kill's time, and its id if it is the highest id.
   void NoteOom(const OomRecord& oom) {
     last_oom_s = std::max(last_oom_s, oom.time_s);
     if (oom.id > last_oom()) Memory().last_oom = oom.id;
   }
-  // Adds kills to a day; ignores days that are a week or more before the newest.
+  // Adds kills to a day; ignores days that are a week or more before the newest day.
   void CountOoms(int32_t day, uint64_t kills);
-  // Returns the time of the newest change of a limit; INT64_MIN: none.
+  // Returns the time of the newest change of a limit, seconds since the epoch; INT64_MIN: none.
   int64_t last_change_s() const {
     int64_t newest = INT64_MIN;
     for (const LiveLane& lane : lanes) newest = std::max(newest, lane.gate.last_change_s);
@@ -183,17 +186,17 @@ struct LiveJobState {
 };
 
 struct LiveJob : LiveJobState {
-  JobRecord record;  // never moved: others hold views of its texts
+  JobRecord record;  // never moved, because other objects have views of its texts
 };
 
-// Appends the job's state without its record and overrides. Load reads it into a job with the same policy. A
-// lane whose recommender differs from the saved one stays as it is and gets needs_history. Sleeping lanes
-// keep the bytes and stay asleep. Returns DataLoss if the bytes are damaged.
+// SaveLiveJob appends the job's state without its record and overrides. LoadLiveJob reads the state into a job
+// with the same policy. A lane whose recommender differs from the saved recommender is not loaded and gets
+// needs_history. Sleeping lanes keep the bytes and stay asleep. Returns DataLoss if the bytes are damaged.
 void SaveLiveJob(const LiveJob& job, ByteWriter& out);
 absl::Status LoadLiveJob(ByteReader& in, LiveJob& job);
 
-// Appends to the reason of the memory limit what tasks needed in the last window, or that their usage counted
-// instead. No effect if the recommender learns from usage alone.
+// Appends to the explanation of the memory limit the tasks' need in the last window, or the note that usage
+// counted instead. No effect if the recommender learns from usage alone.
 void ExplainNeeded(const LiveJob& job, Reason& reason);
 
 }  // namespace taut::brain

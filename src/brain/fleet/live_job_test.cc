@@ -1,4 +1,4 @@
-// State of a job outside its lanes: kills by day, and the owner's amounts behind reported amounts.
+// Tests of a job's state outside its lanes: kills by day, and the owner's amounts when a series reports orders.
 #include "brain/fleet/live_job.h"
 
 #include <memory>
@@ -33,7 +33,8 @@ TEST(LiveJob, CountsTheKillsOfSevenDays) {
   EXPECT_EQ(job.OomsOfWeek(30), 7U);
 }
 
-// A kill that is reported a week late must not count as a kill of today, whose element in the array is the same.
+// A kill reported a week late must not count as a kill of the current day, although both days use the same array
+// element.
 TEST(LiveJob, KillsOfAWeekAgoAreNoMoreCounted) {
   LiveJobState job;
   job.CountOoms(24, 1);
@@ -92,7 +93,7 @@ TEST(LiveJob, TheLimitThatTasksRunAt) {
   EXPECT_EQ(lane.reported(), std::nullopt);
 }
 
-// An awake job of a fleet with moving windows.
+// An awake job of a fleet with moving-window recommenders.
 class LoneJob {
  public:
   LoneJob() : fleet_(Settings(Policy::kMovingWindow, Mode::kAuto)), models_(fleet_.settings.vertical) {
@@ -116,7 +117,7 @@ class LoneJob {
   LiveJob job_;
 };
 
-// Saves `from` and loads it into `to`, as a restart does.
+// Saves `from` and loads the bytes into `to`, as in a restart.
 void Carry(const LiveJob& from, LiveJob& to) {
   std::string bytes;
   ByteWriter out(&bytes);
@@ -141,7 +142,7 @@ TEST(LiveJob, WhichLanesNeedHistoryIsSaved) {
   }
 }
 
-// A lane accepts a saved state only if it is configured like the lane that wrote it.
+// A lane loads a saved state only if its configuration equals that of the saving lane.
 TEST(LiveJob, ALaneThatIsMadeOtherwiseNeedsHistory) {
   const auto with = [](bool external, Policy cpu, Policy memory) {
     auto policy = std::make_shared<JobPolicy>();
@@ -153,7 +154,7 @@ TEST(LiveJob, ALaneThatIsMadeOtherwiseNeedsHistory) {
   constexpr Policy kSame = Policy::kMovingWindow, kOther = Policy::kPeak;
   struct Case {
     std::shared_ptr<JobPolicy> before, after;
-    bool cpu, memory;  // true: the lane needs history
+    bool cpu, memory;  // true: the lane has needs_history
   };
   for (const Case& c : {Case{with(false, kSame, kSame), with(false, kSame, kSame), false, false},
                         Case{with(true, kSame, kSame), with(true, kSame, kSame), false, false},
@@ -172,7 +173,7 @@ TEST(LiveJob, ALaneThatIsMadeOtherwiseNeedsHistory) {
   }
 }
 
-// Data that a later version adds after the lanes is ignored; the lanes are loaded.
+// Data that a later version appends after the lanes is ignored, while the lanes are loaded.
 TEST(LiveJob, WhatALaterVersionAddsIsLeftOut) {
   LoneJob job;
   LoneJob read;
@@ -181,7 +182,7 @@ TEST(LiveJob, WhatALaterVersionAddsIsLeftOut) {
   std::string bytes;
   ByteWriter out(&bytes);
   SaveLiveJob(*job, out);
-  constexpr size_t kAdded = 1 + 2 * 4 + 1 + 2 * 4;  // a version, the applied limits, whether managed, periods
+  constexpr size_t kAdded = 1 + 2 * 4 + 1 + 2 * 4;  // version, applied limits, `managed`, periods
   ASSERT_EQ(bytes[bytes.size() - kAdded], 1);
   bytes[bytes.size() - kAdded] = 9;
   ByteReader in(bytes);
@@ -212,7 +213,7 @@ TEST(LiveJob, WhatIsKnownOfOwnersAndOrdersIsSaved) {
   EXPECT_LT(read->of(Resource::kMemory).applied, 0);
   EXPECT_EQ(read->of(Resource::kMemory).owner_before, 9);
   EXPECT_EQ(read->of(Resource::kMemory).ordered_before, 0) << "an order of nothing is one";
-  // If only a job's last window is known, the owner's amount is that of this window.
+  // If a state has only a job's last window, the owner's amount of this window is used.
   LoneJob plain;
   LoneJob plain_read;
   plain->of(Resource::kCpu).owner_limit = plain->of(Resource::kCpu).owner_before = 3;
@@ -241,7 +242,7 @@ TEST(LiveJob, WhatIsKnownOfStartsIsSaved) {
   EXPECT_EQ(job->starts->given.back(), 22) << "the oldest goes";
 }
 
-// Kernels' peaks are saved whether or not the state has starts, which earlier versions also saved.
+// Kernel peaks are saved with and without starts, whose format is older.
 TEST(LiveJob, WhatKernelsKeepIsSaved) {
   for (const bool starts : {false, true}) {
     LoneJob job;
@@ -272,7 +273,7 @@ TEST(LiveJob, TheLastKillAndThePeaksThatStandAreSaved) {
     EXPECT_EQ(read->last_oom_s, 500);
     EXPECT_EQ(read->last_oom(), 14U);
     if (!peaks) continue;
-    LoneJob again;  // unmatched peaks are not lost
+    LoneJob again;  // also checks that unmatched peaks are kept
     Carry(*read, *again);
     EXPECT_TRUE(again->memory->standing_peaks.Meet(5e7F));
     EXPECT_FALSE(again->memory->standing_peaks.Meet(5e7F)) << "of one task";
@@ -280,7 +281,7 @@ TEST(LiveJob, TheLastKillAndThePeaksThatStandAreSaved) {
   }
 }
 
-// State written by version 4.
+// The state has the format of version 4.
 TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   if (kResources.size() > kFirstResources) GTEST_SKIP() << "version 4 had no lanes of other resources";
   LoneJob job;
@@ -290,7 +291,7 @@ TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   ByteWriter out(&bytes);
   SaveLiveJob(*job, out);
   constexpr size_t kAdded =
-      1 + 2 * 4 + 1 + 2 * 4 + 4 * 4;  // as above, and earlier amounts of owners and orders
+      1 + 2 * 4 + 1 + 2 * 4 + 4 * 4;  // with owner_before and ordered_before of both lanes
   ASSERT_EQ(bytes[bytes.size() - kAdded], 2);
   bytes[bytes.size() - kAdded] = 4;
   out.Put(uint8_t{0});  // no starts
@@ -306,7 +307,7 @@ TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   EXPECT_EQ(read->last_oom(), 0U);
 }
 
-// Requests are saved whether or not the state has starts and peaks, which earlier versions also saved.
+// Requests are saved with and without starts and peaks, whose formats are older.
 TEST(LiveJob, TheOwnersRequestsAreSaved) {
   for (const bool starts : {false, true}) {
     for (const bool peaks : {false, true}) {

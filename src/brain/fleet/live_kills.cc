@@ -1,4 +1,4 @@
-// Charges an OOM kill to the limit that was in force, and computes the first answer to the kill.
+// Attributes an OOM kill to the limit that was in force, and computes the first decision after the kill.
 #include "brain/fleet/live_kills.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// Two limits are equal if their ratio is at least kSameLimit, since kernels round limits.
+// Two limits are equal if their ratio is at least kSameLimit, because kernels round limits.
 constexpr double kSameLimit = 0.99;
 // Margin above the extrapolated usage of a growing task.
 constexpr double kRoomForGrowth = 0.15;
@@ -30,12 +30,12 @@ void LiveKills::TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTi
     out.point.oom_kills += static_cast<uint32_t>(oom.kills);
     return;
   }
-  // Must precede TakeIn, which charges the kill to oom.limit.
+  // Must precede TakeIn, which attributes the kill to oom.limit.
   if (!oom.limit.has_value()) oom.limit = LimitAtKill(job, oom, std::min(times.since_s, oom.time_s));
   TakeIn(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(oom.kills);
   if (when == When::kPast) return;
-  // The decision must be later than all decisions so far, even if the kill is reported late: a restart
+  // The decision must be later than all previous decisions, even if the kill is reported late, because a restart
   // processes kills and decisions in this order.
   const int64_t now_s = DecisionTime(s_, std::max(oom.time_s, times.now_s));
   pass_.DecideLane(job, Resource::kMemory, now_s, Trigger::kOom, out, OwnersAnswer(job, oom));
@@ -55,7 +55,7 @@ std::optional<double> LiveKills::OwnersAnswer(const LiveJob& job, const OomRecor
   const LiveLane& lane = job.of(Resource::kMemory);
   const std::optional<double> owner = lane.owner(), in_force = lane.gate.in_force;
   if (!s_.Enforced(job) || !owner.has_value() || !in_force.has_value() || *in_force >= *owner) return {};
-  // A kill below the current limit is already answered: the limit was raised since.
+  // A kill at a lower limit than the current limit needs no decision: the limit was raised since.
   return oom.limit.value_or(*in_force) >= kSameLimit * *in_force ? owner : std::nullopt;
 }
 
@@ -65,14 +65,15 @@ void LiveKills::TakeIn(LiveJob& job, const OomRecord& oom) {
   job.NoteOom(oom);
   WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
   job.CountOoms(window.day(), oom.kills);
-  // Without enforcement, the owner's limit killed the task; the lower trial limit would have killed the task, too.
+  // Without enforcement, the owner's limit killed the task; the lower limit of the trial would have killed it,
+  // too.
   const TrialKill trial{.kills = oom.kills, .limit = s_.Enforced(job) ? oom.limit : std::nullopt};
-  // Recommenders accept only the last closed window and the open window.
+  // Recommenders accept only kills in the last closed window or in the open window.
   if (job.last_window.index != INT32_MIN)
     window = std::clamp(window, job.last_window, job.last_window.next());
   StartDay(job, window.day());
-  // Usage could not exceed the limit that killed the task, so usage would also have exceeded a recommended limit
-  // that is not higher.
+  // Usage could not exceed the limit that killed the task. A recommended limit that is not higher would
+  // therefore have been exceeded, too.
   const std::optional<double> recommended = lane.lane.recommended();
   if (recommended.has_value() && *recommended <= oom.limit.value_or(*recommended))
     lane.days.Mark(window.day(), DayRecord::What::kOver);
@@ -93,8 +94,8 @@ void LiveKills::Redo(const OomRecord& oom) {
     TAUT_PROBE("a stored OOM kill of an unknown job");
     return;
   }
-  // The checkpoint includes kills up to the last processed id; the kill of this id need not be the latest in time.
-  // Checkpoints of older versions have a time and no id.
+  // The checkpoint includes kills up to the highest processed id, which may differ from the id of the latest
+  // kill. Checkpoints of older versions have a time instead of an id.
   const LiveJob& job = s_.jobs[oom.job];
   const auto known = known_.try_emplace(oom.job.value, job.last_oom_s, job.last_oom());
   const auto& [last_s, last] = known.first->second;

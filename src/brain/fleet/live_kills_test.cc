@@ -1,4 +1,4 @@
-// Charges of kills to limits, and the first answers to them.
+// Tests that kills are attributed to the limits in force, and tests of the first decision after a kill.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr JobId kKilled{1};
 
-// A fleet whose limits an actuator sets, after two days: job 1 has two tasks and a limit far below its owner's
-// GiB.
+// A fleet after two days with an actuator that sets limits. Job 1 has two tasks, and a limit far below the
+// owner's limit of 1 GiB.
 class LiveKills : public testing::Test {
  protected:
   LiveKills() : fleet_(Enforced()) {
@@ -31,7 +31,8 @@ class LiveKills : public testing::Test {
   }
   static int64_t At(int second) { return WindowId{600}.start_s() + second; }
   double InForce() const { return *fleet_.job(kKilled).of(Resource::kMemory).gate.in_force; }
-  // Returns the decisions on a kill with an unknown limit; `seen`: time of the report.
+  // Returns the decisions after a kill at `time`, reported at `seen`. Without `limit`, the limit of the kill is
+  // unknown.
   std::vector<Decision> Kill(int time, int seen, std::optional<double> limit = {}) {
     out_.Clear();
     OomRecord oom{kKilled, 0, At(time), 1, limit};
@@ -60,7 +61,7 @@ TEST_F(LiveKills, OneFromBeforeARaiseIsChargedToTheLimitOfThenAndRaisesNothingMo
   Applied(raise[0], 13);
   const double raised = InForce();
   ASSERT_GT(raised, before);
-  // Another task was killed at about the same time, and its restart is reported after a back-off.
+  // Another task was killed at about the same time, but its restart is reported only after a back-off.
   EXPECT_TRUE(Kill(9, 200).empty());
   EXPECT_EQ(charged_, before);
   EXPECT_TRUE(Kill(12, 210).empty()) << "the raise was on its way";
@@ -162,7 +163,7 @@ TEST_F(LiveKills, AnAbsurdCountIsBounded) {
   EXPECT_EQ(out_.point.oom_kills, kMostKillsAtOnce);
 }
 
-// Two tasks were killed in the same second; the checkpoint has neither kill.
+// Two tasks were killed in the same second, and the checkpoint contains neither kill.
 TEST_F(LiveKills, ARestoreTakesEachOfOneSecond) {
   const OomRecord oom{kKilled, 0, At(10), 1, 1e8};
   const std::string saved = Chunk(fleet_);
@@ -175,7 +176,7 @@ TEST_F(LiveKills, ARestoreTakesEachOfOneSecond) {
   EXPECT_EQ(again.job(kKilled).OomsOfWeek(WindowId{600}.day()), 2U);
 }
 
-// A kill is reported late, after a checkpoint that has a later kill.
+// A kill is reported late, and the checkpoint already contains a later kill.
 TEST_F(LiveKills, ARestoreTakesOneToldLate) {
   Kill(20, 21, 1e8);
   const std::string saved = Chunk(fleet_);
@@ -219,7 +220,7 @@ TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "off", At(1), out).ok());
   fleet_.kills.TakeKernelPeaks(kKilled, {900 * kMiB, {}, {}}, WindowId{600});
   fleet_.kills.TakeKernelPeaks(kKilled, {1024 * kMiB, {}, {}},
-                               WindowId{600});  // the peak is at the limit, where memory was reclaimed
+                               WindowId{600});  // the peak is at the limit, where the kernel reclaims memory
   fleet_.kills.TakeKernelPeaks(JobId{77}, {1, {}, {}}, WindowId{600});  // unknown job
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "auto", At(2000), out).ok());
   const Cell cell(2);
@@ -233,7 +234,7 @@ TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
   ASSERT_LT(usual, lowest);
 }
 
-// Until the next window closes, the recommendation does not include the bound.
+// The recommendation is computed at the end of a window, so it does not respect a new bound at first.
 TEST_F(LiveKills, NeitherGrowthNorAKillRaisesAboveABoundThatWasJustSet) {
   const double before = InForce(), bound = before / 2;
   ASSERT_TRUE(Set(fleet_, kKilled, "memory.upper", StrCat(bound), At(10), out_).ok());

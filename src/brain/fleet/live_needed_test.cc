@@ -1,4 +1,4 @@
-// memory.signal: probe. A task that holds 3 GiB and needs 1 according to its agent's probe.
+// Tests of memory.signal = probe with tasks that use 3 GiB and need 1 GiB according to their agent's probe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ struct Probed {
     AddJobs(fleet, 1);
     PassOutput out;
     EXPECT_TRUE(Set(fleet, JobId{0}, "memory.signal", signal, 0, out).ok());
-    fleet.history.Retrain(JobId{0}, {}, {}, {});  // there is no history yet
+    fleet.history.Retrain(JobId{0}, {}, {}, {});  // the store has no history yet
   }
   void Pass(const std::vector<Task>& tasks) {
     const ClosedWindow closed = WindowOf(window++, tasks);
@@ -86,12 +86,12 @@ TEST(LiveNeeded, AWindowOrTaskWithoutANeedCountsWithItsUsage) {
   Probed one;  // one of two tasks is probed
   one.Run(60, {{}, {.needed = std::nullopt}});
   EXPECT_NEAR(one.limit(), 1.15 * 3 * kGiB, 0.1 * kGiB);
-  Probed small;  // this task uses less than the other task needs
+  Probed small;  // the usage of the second task is below the need of the first task
   small.Run(60, {{}, {.usage = 0.5 * kGiB, .needed = std::nullopt}});
   EXPECT_NEAR(small.limit(), 1.15 * 1.1 * kGiB, 0.1 * kGiB);
 }
 
-// Windows without a known need raise the limit once; it does not oscillate.
+// Windows without a known need raise the limit once, and the limit does not oscillate.
 TEST(LiveNeeded, ProbesThatComeAndGoDoNotMoveTheLimitToAndFro) {
   Probed p;
   p.Run(40, {{}});
@@ -120,7 +120,8 @@ TEST(LiveNeeded, AGrowingNeedAndAKillRaiseAtOnce) {
   EXPECT_GE(killed.limit(), 1.19 * before) << "whatever the probe says";
 }
 
-// The setting selects another signal: the recommender learns again from the stored windows, which have both.
+// The setting selects another signal, so the recommender learns again from the stored windows, which contain
+// both signals.
 TEST(LiveNeeded, ChangingTheSettingLearnsAnewOfTheStoredWindows) {
   Probed p("usage");
   p.Run(100, {{}});
@@ -133,7 +134,7 @@ TEST(LiveNeeded, ChangingTheSettingLearnsAnewOfTheStoredWindows) {
   EXPECT_EQ(p.lane().lane.recommended(), always.lane().lane.recommended());
 }
 
-// A checkpoint with one signal is unusable for the other.
+// The state in a checkpoint that was learnt from one signal must not be used with the other signal.
 TEST(LiveNeeded, ACheckpointIsOfOneSignal) {
   Probed p;
   p.Run(60, {{}});

@@ -1,4 +1,4 @@
-// Day records by windows, and immediate effects of kills.
+// Tests of the counts of days by window, and of the decisions at the time of a kill.
 #include <optional>
 #include <vector>
 
@@ -11,7 +11,8 @@ namespace {
 
 using What = DayRecord::What;
 
-// Returns TwoTasks, but the second task uses three cores, and the first uses half a GiB on average.
+// Returns TwoTasks with two changes: the second task uses 3 cores, and the first task's mean memory is half a
+// GiB.
 ClosedWindow TwoBusyTasks(int32_t index, double memory_limit) {
   ClosedWindow closed = TwoTasks(index, 4, static_cast<float>(memory_limit));
   const auto gib = static_cast<float>(kGiB);
@@ -61,12 +62,12 @@ TEST(LiveObserveDays, TheSumsOfAWindowCountEachTask) {
 }
 
 struct Killed {
-  std::optional<double> limit;  // the limit that is assumed to have killed the task
+  std::optional<double> limit;  // limit to which the kill is attributed
   std::vector<Decision> decisions;
   uint32_t kills = 0;
 };
 
-// A kill `late_s` after the end of the last window; negative: before it.
+// Returns the results of a kill `late_s` seconds after the end of the last window; negative: before the end.
 Killed KilledAt(Enforcement enforcement, int64_t late_s, When when = When::kNow) {
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
   settings.vertical.moving_window.min_history_s = 0;

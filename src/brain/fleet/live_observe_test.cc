@@ -1,4 +1,4 @@
-// Stepping jobs on several threads does not change the result.
+// Tests that the result does not depend on the number of threads on which jobs are stepped.
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kFleetJobs = 3 * VerticalPass::kTurnJobs - 10;
 constexpr size_t kWindows = 5 * kWindowsPerDay;
 
-// Runs every turn on its own thread; the last turn starts first.
+// Runs each turn on its own thread, and starts the last turn first.
 void RunOnThreads(size_t count, absl::FunctionRef<void(size_t)> turn) {
   std::vector<std::thread> threads;
   for (size_t i = count; i-- > 0;) threads.emplace_back([turn, i] { turn(i); });
@@ -35,7 +35,7 @@ std::string BytesOf(const FleetPoint& p) {
   return bytes;
 }
 
-// Returns a fleet that has processed the cell; `said` receives all outputs of the passes.
+// Returns a fleet that has processed the cell, and appends the outputs of all passes to `said`.
 std::unique_ptr<LiveFleet> Lived(const Cell& cell, Policy policy, RunTurns run, std::string& said) {
   auto fleet = std::make_unique<LiveFleet>(Settings(policy, Mode::kAuto));
   AddJobs(*fleet, kFleetJobs);
@@ -65,7 +65,7 @@ TEST(LiveFleetThreads, TheSameBytesOnAnyNumberOfThem) {
   const std::string chunk = Chunk(*fleet);
   ASSERT_EQ(chunk, Chunk(*on_threads));
 
-  // Restores a fleet from a checkpoint, and windows that the checkpoint does not include.
+  // Returns a fleet that was restored from a checkpoint and the later windows.
   const auto restored = [&](RunTurns run) {
     LiveFleet again(Settings(Policy::kCombined, Mode::kAuto));
     AddJobs(again, kFleetJobs);

@@ -12,7 +12,7 @@ constexpr double kMostFloorBytes = 1 << 30;
 
 void LiveOrders::Note(uint64_t decision, JobId job) {
   of_memory_[decision] = job;
-  constexpr size_t kMostOrders = 100'000;  // with outstanding outcomes
+  constexpr size_t kMostOrders = 100'000;  // maximum number of orders without a final outcome
   if (of_memory_.size() <= kMostOrders) return;
   absl::erase_if(of_memory_, [&](const auto& order) {
     const LiveJob* const its_job = s_.jobs.Find(order.second);
@@ -55,13 +55,13 @@ void LiveOrders::TakeOutcome(const OutcomeUpdate& outcome) {
     LiveJob* const job = s_.jobs.Find(it->second);
     if (job != nullptr && job->memory != nullptr)
       job->memory->past_limits.NoteOutcome(outcome.id, outcome.outcome, outcome.time_s);
-    // A failed order may still be applied when it is repeated, so the order is not erased here.
+    // A failed order may still be applied when it is repeated, so the order stays in the map.
     const bool is_last = outcome.outcome != Outcome::kPending && outcome.outcome != Outcome::kFailed;
     if (job == nullptr || is_last) of_memory_.erase(it);
   }
   if (!outcome.minimum.has_value() || !outcome.target.is_limit()) return;
   const Resource resource = outcome.target.resource();
-  // Kernels and engines have minima of single megabytes and millicores; a report of more is wrong.
+  // Minima of kernels and engines are a few megabytes or millicores; a higher reported minimum is wrong.
   if (*outcome.minimum > (InCores(resource) ? kMostFloorCores : kMostFloorBytes)) return;
   const std::optional<JobId> id = s_.Find(outcome.job);
   if (!id.has_value()) return;

@@ -1,4 +1,4 @@
-// Tracks sent orders and their outcomes, so that a kill is charged to the limit that was in force.
+// Tracks sent orders and their outcomes, so that a kill is attributed to the limit that was in force.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +10,32 @@
 
 namespace taut::brain {
 
-// Not thread-safe.
+// Records orders and outcomes. Not thread-safe.
 class LiveOrders {
  public:
   LiveOrders(FleetState& state, ReplicaPass& replicas, LiveTrials& trials)
       : s_(state), replicas_(replicas), trials_(trials) {}
 
-  // NoteSent: the decision was passed to the actuator at `now_s`; until then the previous limit was in force.
-  // RememberSent: the decision was sent, and possibly has an outcome, before a restart.
+  // NoteSent records that the decision was passed to the actuator at `now_s`; the previous limit was in force
+  // until then. RememberSent records a decision that was sent, and may have an outcome, before a restart.
   void NoteSent(const Decision& d, int64_t now_s);
   void RememberSent(const Decision& d);
-  // Replaces the known orders of a job by the orders of `decisions`, the job's last decisions, ascending.
-  // REQUIRES: Has(id).
+  // Replaces the known orders of a job by the orders in `decisions`, which are the job's last decisions,
+  // ascending. REQUIRES: Has(id).
   void RememberAllSent(JobId id, std::span<const Decision> decisions);
   // Returns true if this decision ordered the job's current memory limit.
   bool IsLast(const Decision& d) const;
-  // Passes an outcome that the actuator reported to the job, trial or number of tasks of the order.
+  // Passes a reported outcome to the job, trial or number of tasks to which the order belongs.
   void TakeOutcome(const OutcomeUpdate& outcome);
 
  private:
-  // Records the job of a sent memory order by its decision, so that the outcome can be assigned to the job.
+  // Records which job a sent memory order belongs to, so that the outcome can be assigned to the job.
   void Note(uint64_t decision, JobId job);
 
   FleetState& s_;
   ReplicaPass& replicas_;
   LiveTrials& trials_;
-  // Orders of memory limits whose final outcome is not known yet.
+  // Job by decision id, for memory orders without a final outcome.
   absl::flat_hash_map<uint64_t, JobId> of_memory_;
 };
 

@@ -1,4 +1,5 @@
-// Settings made by people: all of a request or none, first on a copy of the job, in force once stored.
+// Settings made by people: all settings of a request are applied to a copy of the job, and are in force after
+// the store has accepted them.
 #include "brain/fleet/live_overrides.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ bool IsGiven(std::string_view key, std::span<const KeyValue> settings) {
   return std::any_of(settings.begin(), settings.end(), [&](const KeyValue& s) { return s.first == key; });
 }
 
-// Stores of older versions have old keys.
+// Adds, replaces or removes an override. Converts old keys, which stores of older versions contain.
 void PutOverride(const SettingChange& change, std::vector<Override>& overrides) {
   auto [key, value] = JobSettingNow(change.key, change.value);
   std::erase_if(overrides, [&k = key](const Override& o) { return o.key == k; });
@@ -90,7 +91,7 @@ absl::StatusOr<PreparedSettings> LiveOverrides::Prepare(JobId id, std::span<cons
   if (absl::Status s = LoadLiveJob(in, copy); !s.ok()) return s;
   if (job.memory != nullptr) copy.memory = std::make_unique<JobMemory>(*job.memory);
   for (const Resource r : kResources) {
-    // Parts that SaveLiveJob does not save.
+    // Copies the parts that SaveLiveJob does not save.
     copy.of(r).days = job.of(r).days;
     copy.of(r).risk = job.of(r).risk;
     copy.of(r).limit_risk = job.of(r).limit_risk;
@@ -109,8 +110,8 @@ absl::StatusOr<PreparedSettings> LiveOverrides::Prepare(JobId id, std::span<cons
     PutOverride(prepared.changes.back(), copy.overrides);
   }
   s_.Repolicy(copy);
-  // The recommendation may be outside the new bounds. Otherwise mode auto and a lower bound in one request
-  // would set a limit below that bound until the next window closes.
+  // The recommendation may violate the new bounds. Without this call, a request with mode auto and a lower bound
+  // would set a limit below the bound until the next window closes.
   RecommendAgain(s_, copy);
   const uint64_t last_decision = s_.last_decision;
   const int64_t decided_s = DecisionTime(s_, now_s);
@@ -118,7 +119,7 @@ absl::StatusOr<PreparedSettings> LiveOverrides::Prepare(JobId id, std::span<cons
     pass_.DecideLane(copy, r, decided_s, Trigger::kSetting, prepared.output);
   replicas_.Decide(copy, decided_s, prepared.output);
   replicas_.EndHold(copy, decided_s, prepared.output);
-  // The ids are used for good only in Take, if the store accepts the request.
+  // Take assigns the ids permanently, if the store accepts the request.
   s_.last_decision = last_decision;
   return prepared;
 }
@@ -127,7 +128,7 @@ void LiveOverrides::Take(PreparedSettings prepared) {
   LiveJob* job = s_.jobs.Find(prepared.id);
   if (job == nullptr) return;
   s_.Changed(*job);
-  // The order of `job` may have been replaced in the copy; KeepOrder registers the copy's.
+  // The copy may have another order than `job`; KeepOrder registers the copy's order.
   replicas_.ForgetOrder(*job);
   static_cast<LiveJobState&>(*job) = std::move(static_cast<LiveJobState&>(prepared.job));
   replicas_.KeepOrder(*job);
@@ -144,11 +145,11 @@ void RedoSetting(const SettingChange& change, FleetState& state, ReplicaPass& re
     PutOverride(change, job.overrides);
     state.Repolicy(job);
     RecommendAgain(state, job);
-    PassOutput said;  // reported before the restart
+    PassOutput said;  // holds were already reported before the restart
     replicas.EndHold(job, change.time_s, said);
     return;
   }
-  // Kept in case the job returns.
+  // Overrides are kept for a job that returns later.
   std::vector<Override>& overrides = state.settings_of_gone[change.job];
   PutOverride(change, overrides);
   if (overrides.empty()) state.settings_of_gone.erase(change.job);

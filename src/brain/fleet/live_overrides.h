@@ -1,5 +1,5 @@
-// Settings made by people. A request takes effect as a whole or not at all: it is first applied to a copy of
-// the job, and to the job itself once it is stored.
+// Settings made by people. All settings of a request take effect, or none: they are first applied to a copy of
+// the job, and to the job itself after they are stored.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,29 @@
 
 namespace taut::brain {
 
-// Settings of one request, prepared for the store before they are in force.
+// Settings of one request, ready to be stored, but not in force yet.
 struct PreparedSettings {
   JobId id;
-  LiveJob job;                         // the job with the settings applied; its record is a copy
-  std::vector<SettingChange> changes;  // with ids
+  LiveJob job;                         // copy of the job with the settings applied; its record is a copy, too
+  std::vector<SettingChange> changes;  // each has an id
   PassOutput output;
 };
 
-// Not thread-safe.
+// Checks and applies settings. Not thread-safe.
 class LiveOverrides {
  public:
   LiveOverrides(FleetState& state, VerticalPass& pass, ReplicaPass& replicas)
       : s_(state), pass_(pass), replicas_(replicas) {}
 
-  // Returns the errors of a person's settings as (key, message), all of them; the key is "" for an error of
-  // the combination. An empty value removes an override.
+  // Returns all errors of the settings as (key, message); the key is "" for an error of the combination. An
+  // empty value removes an override.
   std::vector<KeyValue> Check(JobId id, std::span<const KeyValue> settings) const;
-  // Computes the effect of the settings (such as releasing a limit) on a copy of the job. Returns NotFound if
-  // the job is unknown, InvalidArgument with all errors if settings are invalid. The fleet does not change,
-  // and must not change until Take.
+  // Computes the effect of the settings, such as the release of a limit, on a copy of the job. Returns NotFound
+  // for an unknown job, InvalidArgument with all errors for invalid settings. Does not change the fleet, which
+  // must not change until Take.
   absl::StatusOr<PreparedSettings> Prepare(JobId id, std::span<const KeyValue> settings, std::string_view who,
                                            int64_t now_s);
-  // Puts prepared settings into force. REQUIRES: nothing changed since Prepare.
+  // Applies prepared settings to the job. REQUIRES: nothing changed since Prepare.
   void Take(PreparedSettings prepared);
 
  private:

@@ -16,7 +16,7 @@ bool LiveOwners::SetLabels(JobId id, std::span<const KeyValue> labels, int64_t n
   if (job.policy == before) return true;
   const bool began = s_.passed.index != INT32_MIN;
   RecommendAgain(job, (began ? s_.passed : WindowId::Of(Timestamp::FromSeconds(now_s))).next());
-  // A kill that waited is answered here, with the new settings, and not a second time in Settle.
+  // A postponed kill is answered here, with the new settings, and not a second time in Settle.
   const bool oom = !job.awaits_owner && std::exchange(job.oom_waits, false);
   for (const Resource r : kResources)
     pass_.DecideLane(job, r, now_s, oom && r == Resource::kMemory ? Trigger::kOom : Trigger::kSetting, out);
@@ -46,7 +46,7 @@ std::vector<JobId> LiveOwners::Awaiting(size_t limit, uint32_t& cursor) const {
 
 bool LiveOwners::Settle(JobId id, const std::vector<KeyValue>* labels, int64_t now_s, PassOutput& out) {
   LiveJob& job = s_.jobs[id].oom_waits ? s_.Awake(id) : s_.jobs[id];
-  // First, since SetLabels decides only for a job that no longer waits.
+  // Must precede SetLabels, which decides only for a job that does not wait.
   job.awaits_owner = false;
   if (job.oom_waits || job.setting_waits) now_s = DecisionTime(s_, now_s);
   const bool decides = std::exchange(job.setting_waits, false);

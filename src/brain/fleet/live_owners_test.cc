@@ -1,5 +1,5 @@
-// Settings and limits of owners: no decision is made before they are known. Also series that report Tautline's own
-// limits, as for resized pods.
+// Tests that no decision is made before the owner's settings and limits are known. Also tests series that report
+// limits set by Tautline, as for resized pods.
 #include <algorithm>
 #include <deque>
 
@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// A cell of one job; a series reports the memory limit that was in force some windows ago.
+// A cell with one job. A series reports the memory limit that was in force some windows ago.
 class ReadBack {
  public:
   explicit ReadBack(Enforcement enforcement = Enforcement::kAlways) : cell_(1), fleet_(Of(enforcement)) {
@@ -20,7 +20,7 @@ class ReadBack {
     for (int i = 0; i < windows; ++i) {
       ClosedWindow closed = cell_.windows()[static_cast<size_t>(next_++)];
       closed.jobs[0].window.memory_limit_bytes = static_cast<float>(seen_.front());
-      // The request of a resized pod is half of its limit, too.
+      // The request of a resized pod is half of the pod's limit.
       if (has_request_) closed.jobs[0].requests.memory_bytes = static_cast<float>(seen_.front() / 2);
       seen_.pop_front();
       fleet_.pass.TakeOwnersAmounts(closed, 0, 1);
@@ -71,7 +71,8 @@ TEST(LiveOwners, WhatIsReadBackIsNotTheOwners) {
   EXPECT_EQ(job.lane().owner_limit, job.template_);
   EXPECT_EQ(job.lowest_owner_, job.template_) << "in any window";
   job.Restart();
-  // The limit is also not the owner's after the order is taken back, while tasks still have the ordered limit.
+  // After the withdrawal of an order, tasks and the series may still have the ordered limit, which is not the
+  // owner's limit.
   ASSERT_TRUE(
       Set(job.fleet(), JobId{0}, "mode", "observe", WindowId{8 * kWindowsPerDay}.start_s(), job.out_).ok());
   job.Restart();
@@ -79,7 +80,8 @@ TEST(LiveOwners, WhatIsReadBackIsNotTheOwners) {
   EXPECT_EQ(job.lowest_owner_, job.template_);
 }
 
-// Savings refer to the owner's request, which Tautline's own must not replace, even after a restart.
+// Savings refer to the owner's request. A request set by Tautline must not replace the owner's request, even
+// after a restart.
 TEST(LiveOwners, ARequestThatIsReadBackIsNotTheOwnersEither) {
   ReadBack job;
   job.has_request_ = true;
@@ -92,7 +94,7 @@ TEST(LiveOwners, ARequestThatIsReadBackIsNotTheOwnersEither) {
   EXPECT_EQ(job.lane().owner_request, 350 * kMiB) << "another amount is the owner's";
 }
 
-// The job is asleep for some time after a restart, too.
+// A job also sleeps for some time after a restart.
 TEST(LiveOwners, ABoundThatChangesWhileAJobSleepsHoldsAtOnce) {
   for (const bool by_label : {true, false}) {
     ReadBack job;
@@ -114,7 +116,7 @@ TEST(LiveOwners, ABoundThatChangesWhileAJobSleepsHoldsAtOnce) {
   }
 }
 
-// Series lag: three orders are sent within a window, and the first ordered limit is reported.
+// Series lag: three orders are sent within a window, and the series then reports the first ordered limit.
 TEST(LiveOwners, AnOrderBeforeTheLastOneIsNotTheOwnersEither) {
   ReadBack job;
   job.Run(8 * kWindowsPerDay);
@@ -141,7 +143,7 @@ TEST(LiveOwners, AnotherAmountIsTheOwners) {
   EXPECT_EQ(job.lane().owner_limit, 700 * kMiB) << "while the order is read back again";
 }
 
-// A dry run sets no limit: a limit equal to the recommendation is the owner's.
+// A dry run sets no limit, so a reported limit that equals the recommendation is the owner's limit.
 TEST(LiveOwners, WhereNothingIsSetTheLimitIsTheOwners) {
   ReadBack job(Enforcement::kNever);
   job.Run(5 * kWindowsPerDay);
@@ -149,7 +151,7 @@ TEST(LiveOwners, WhereNothingIsSetTheLimitIsTheOwners) {
   EXPECT_LT(job.lowest_owner_, job.template_);
 }
 
-// A cell of one job in mode auto whose owner's settings were not read yet.
+// A cell with one job in mode auto whose owner's settings have not been read yet.
 class Unasked {
  public:
   Unasked() : cell_(1), fleet_(Settings(Policy::kMovingWindow, Mode::kAuto)) {
@@ -211,7 +213,7 @@ TEST(LiveOwners, AKillThatWaitedRaisesWithinTheBoundsOnceTheyAreKnown) {
   EXPECT_EQ(decisions[0].after, 560 * kMiB);
 }
 
-// The labels arrive during the wait and are unchanged when it ends.
+// The labels are set while the job waits for its owner's settings, and are equal when the wait ends.
 TEST(LiveOwners, ABoundThatCameDuringTheWaitHoldsWhenItEnds) {
   Unasked job;
   job.Settle(std::nullopt);
@@ -230,7 +232,8 @@ TEST(LiveOwners, ABoundThatCameDuringTheWaitHoldsWhenItEnds) {
   EXPECT_TRUE(job.Settle(labels).empty()) << "once";
 }
 
-// History has the usage but not the owner's settings, so a cut from an unknown limit would be a single step.
+// History contains the usage but not the owner's settings. A first decision without a known limit would not be
+// restricted to steps.
 TEST(LiveOwners, NothingIsDecidedFromHistoryBeforeAWindowSaysWhatTheOwnerHasSet) {
   Cell cell(1);
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
@@ -262,7 +265,7 @@ TEST(LiveOwners, NothingIsDecidedFromHistoryBeforeAWindowSaysWhatTheOwnerHasSet)
   EXPECT_EQ(memory->after, 2048 * kMiB) << "the first step";
 }
 
-// A bound applies to a recommendation that was made before the bound arrived.
+// A new bound also applies to a recommendation that was computed before the bound was set.
 TEST(LiveOwners, AnotherBoundHoldsAtOnce) {
   Unasked job;
   job.Settle(std::nullopt);
@@ -295,7 +298,7 @@ TEST(LiveOwners, TheOwnerIsAskedAgainWhenTasksReturn) {
   EXPECT_EQ(job.fleet().owners.Awaiting(9, cursor).size(), 1U) << "the cursor starts again";
 }
 
-// A new workload crashes in a loop, and no window of it is closed yet.
+// A new workload crashes repeatedly before its first window is closed.
 TEST(LiveOwners, AKillBeforeTheFirstWindowIsAtTheLimitThatSeriesSay) {
   Unasked job;
   job.Settle(std::nullopt);

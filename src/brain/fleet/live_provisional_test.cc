@@ -1,4 +1,4 @@
-// The first day of a job: each lane shows a provisional limit and sets none.
+// Tests that each lane shows a provisional limit on a job's first day, but sets no limit.
 #include "brain/fleet/live_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -64,7 +64,8 @@ void LiveReplicas::NoteMove(double load) {
 void LiveReplicas::NoteOverload(WindowId window, int ready, std::optional<double> limit) {
   const double each = is_of_cpu() ? limit.value_or(0) : task_capacity_;
   if (!load_.has_value() || each <= 0) return;
-  // Load and capacity are sums of doubles; a load of exactly the bound must not count as overload.
+  // Load and capacity are sums of doubles. Without this factor, rounding could count a load equal to the bound
+  // as overload.
   constexpr double kRounding = 1 + 1e-12;
   overload_.Add(window, *load_ > max_utilization_ * each * ready * kRounding);
 }
@@ -78,8 +79,9 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   if (sizer_ != nullptr) sizer_->ObserveCpu(cpu, limit);
   const std::optional<double> chosen = ChosenSize(limit, use);
   const bool was_chosen = size_.limit.has_value();
-  // The capacity follows the limit only when the number of tasks changes: if each new limit changed the capacity,
-  // the number would follow the limit and in turn change the usage and the limit (A15).
+  // The capacity follows the limit only when the number of tasks changes. If each new limit changed the
+  // capacity, the number would follow the limit, and the number would in turn change the usage and the limit
+  // (A15).
   const bool takes_limit = is_of_cpu() && (tasks != running_ || capacity_ == 0 || was_chosen);
   if (chosen.has_value()) {
     capacity_ = use == SizeUse::kOrdered ? std::min(*chosen, *limit) : *chosen;
@@ -104,7 +106,7 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
                           .analogs = analogs,
                           .signals = SignalsOf(cpu)};
   recommended_ = policy_->Decide(sample);
-  // The usage of unmeasured tasks is unknown, which must not reduce the number.
+  // The usage of unmeasured tasks is unknown, so the number of tasks must not fall.
   if (is_of_cpu() && count_.has_unmeasured())
     recommended_ = std::max(*recommended_, std::min(assumed, most_));
   TakeSilence(cpu.window, sample);
@@ -112,7 +114,7 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   const bool by_risk = *recommended_ > least_ && *recommended_ < most_ && policy_->Forecast().has_value();
   if (sizer_ != nullptr && load_.has_value() && by_risk) sizer_->ObserveOrder(*recommended_, capacity_);
   if (!chosen.has_value()) return;
-  // Keep the current limit until the extra tasks that a smaller size needs are ready.
+  // A smaller size needs more tasks. The current limit is kept until the additional tasks are ready.
   const bool waits = use == SizeUse::kOrdered && *chosen < *limit && ready < *recommended_;
   size_.limit = waits ? limit : chosen;
   size_.load = sizer_->utilization() * *size_.limit;
@@ -178,7 +180,7 @@ void LiveReplicas::TakeSilence(WindowId window, const LoadSample& sample) {
 
 bool LiveReplicas::TakeUnmeasured(WindowId window, int64_t heard_since_s) {
   if (!recommended_.has_value() || !safe_.has_heard()) return false;
-  // The ordered number is 0, so no task is measured.
+  // No task is measured because the ordered number is 0.
   if (is_of_cpu() && order_.gate.assumed() == 0) return false;
   load_.reset();
   LoadSample nothing;
@@ -261,7 +263,7 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
     hold_ = HeldText();
     Reason reason;
     Explain(reason);
-    // Front ends show the numbers `before` and `after`, so the sentence does not repeat the numbers.
+    // Front ends show the numbers `before` and `after`, so the sentence does not repeat them.
     if (verdict.after.has_value()) verdict.sentence = std::move(reason.sentence);
     return verdict;
   }
@@ -323,7 +325,7 @@ ReplicaFigures LiveReplicas::figures() const {
 
 void LiveReplicas::EndPast(const LiveReplicas* before) {
   capacity_ = task_capacity_;
-  moves_.Clear();  // the fleet's load analogs have these moves already
+  moves_.Clear();  // the fleet's load analogs already have these moves
   if (before == nullptr) return;
   hold_ = before->hold_;
   held_ = before->held_;

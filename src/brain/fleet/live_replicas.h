@@ -1,4 +1,4 @@
-// The number of tasks of one job: its load, the policy's recommendation, and the gate.
+// The number of tasks of one job: its load, the policy's recommendation, and the gate's decision.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@
 
 namespace taut::brain {
 
-// Use of the chosen size of a task. kOwners: the size is not used. kWouldBe: the size is only shown. kOrdered:
-// limits are set to the size.
+// Use of the chosen size of a task. kOwners: not used. kWouldBe: only shown. kOrdered: limits are set to the
+// size.
 enum class SizeUse : uint8_t { kOwners, kWouldBe, kOrdered };
 
 // Returns true if the number of tasks is managed: a replica policy is set, and the mode is not off.
@@ -39,114 +39,116 @@ inline bool DecidesReplicas(const JobPolicy& policy) {
 // changes.
 struct ReplicaFigures {
   std::string_view policy;
-  bool is_of_cpu = true;  // true: the load is CPU, in cores; false: a load series in its own unit
+  bool is_of_cpu = true;  // the load is CPU in cores; false: a load series in its own unit
   int running = 0;        // tasks in the last measured window
   std::optional<int> recommended;
-  std::optional<int> in_force;        // ordered number; absent: none
-  std::optional<double> load;         // absent: not measured in the last window
+  std::optional<int> in_force;        // ordered number of tasks; absent: none
+  std::optional<double> load;         // load in the last window; absent: not measured
   std::optional<double> capacity;     // load that one task can process; absent: unknown
   std::optional<double> utilization;  // load over the capacity of the running tasks; absent: unknown
-  TaskSize size;                      // chosen size; absent values: the owner's limits
+  TaskSize size;                      // chosen size; an absent value means the owner's limit
   // Overloaded windows: load > ReplicaSettings::max_utilization of the ready tasks' capacity at their limits.
   const OverloadDay* overload = nullptr;
-  std::string_view hold;  // why the number is held, for people; "": not held
-  ReplicaHold held;       // since when the policy cannot decide the number
+  std::string_view hold;  // reason why the number of tasks is held, for people; "" if it is not held
+  ReplicaHold held;       // hold during which the policy cannot decide the number of tasks
 };
 
 // Scales the number of tasks of one job. Not thread-safe.
-// The load is the sum of the CPU usage of the job's tasks, in cores. The capacity of a task is the CPU limit at
-// the last change of the number of tasks. A limit that follows usage must not change the number of tasks, since
-// the number changes the usage (A15).
-// With SizeBy::kCheapest the capacity is the chosen size of a task. While limits move to another size, the
-// capacity is the smaller size, so that enough tasks run first. With ReplicaSettings::task_capacity the load is
-// the job's load series, and the capacity is task_capacity. A policy may read named signals (kOwnSignals and
-// Signal::named); a policy that reads no load decides without load and capacity.
+// The load is the sum of the CPU usage of the job's tasks, in cores. The capacity of a task is its CPU limit at
+// the last change of the number of tasks. A later limit that follows usage must not change the number of tasks,
+// because the number of tasks changes the usage (A15).
+// With SizeBy::kCheapest, the capacity is the chosen size of a task. While limits move to another size, the
+// capacity is the smaller size, so that enough tasks run. With ReplicaSettings::task_capacity, the load is the
+// job's load series, and the capacity is task_capacity. A policy may read named signals (kOwnSignals and
+// Signal::named). A policy that reads no load decides without load and capacity.
 class LiveReplicas {
  public:
   LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings& settings);
-  // Returns a new state for `policy`; null if the owner sets the number of tasks.
+  // Returns a new object for `policy`; null if the owner sets the number of tasks.
   static std::unique_ptr<LiveReplicas> For(const JobPolicy& policy);
 
-  // Observes a measured window of CPU. `limit`: cores per task; absent: unknown. Until a limit is known there is
-  // no recommendation, unless the load is a series or the policy reads no load. `analogs`: how other jobs' loads
-  // move; null: unknown. Unless agents see the tasks, `counted` overrides the number of tasks in `cpu`, because
-  // samples may miss tasks.
+  // Observes a measured window of CPU. `limit`: cores per task; absent: unknown. Without a known limit there is
+  // no recommendation, unless the load is a series or the policy reads no load. `analogs`: statistics of other
+  // jobs' loads; null: unknown. Unless agents see the tasks, `counted` replaces the number of tasks in `cpu`,
+  // because samples may miss tasks.
   void Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
                const LoadAnalogs* analogs = nullptr, const CountedTasks& counted = {});
-  // Notes that the job was not measured in `window`, while other jobs were, without a long gap since
-  // `heard_since_s`. Returns true if the safe count is recommended now, after function.silent_s of silence;
-  // false if the count stays, which figures().hold explains.
+  // Records that the job was not measured in `window` while other jobs were, without a long gap since
+  // `heard_since_s`. Returns true if the safe count is recommended after function.silent_s without data.
+  // Otherwise the count stays, and figures().hold has the reason.
   bool TakeUnmeasured(WindowId window, int64_t heard_since_s);
-  // Returns the changes of the load since the last call, and clears them.
+  // Returns and clears the changes of the load since the last call.
   LoadMoves TakeMoves() { return std::exchange(moves_, {}); }
   // Observes a window of memory; windows must ascend. `limit`: bytes per task; absent: unknown.
   void ObserveMemory(const Signal& memory, std::optional<double> limit);
-  // Uses an answer of an external recommender; absent: drops the last answer. The recommendation changes at once.
+  // Uses an answer of an external recommender; absent: discards the last answer. The recommendation changes at
+  // once.
   void TakeExternal(std::optional<ExternalTasks> answer);
-  // Returns the decision on the number of tasks. The sentence of a verdict without a decision is kept as
+  // Returns the decision on the number of tasks. If there is no decision, stores the verdict's sentence as
   // figures().hold.
   Verdict Decide(const JobPolicy& policy, int64_t now_s);
-  // Explains the recommended number, or why there is no recommendation.
+  // Appends an explanation of the recommended number, or the reason why there is none.
   void Explain(Reason& reason) const;
   // Replaces the recommender's reason by the explanation of the chosen size; no effect without a chosen size.
   void ExplainSize(Reason& cpu) const;
   ReplicaOrder& order() { return order_; }
-  // Ends a replay of history: later windows are current, and limits of the past no longer apply. Orders and
-  // holds continue from `before`, the job's previous state; null: there was none.
+  // Ends a replay of history: later windows are current, and past limits no longer apply. Orders and holds are
+  // copied from `before`, the job's previous state; null: no previous state.
   void EndPast(const LiveReplicas* before);
-  // After the clock was far ahead: replaces times after `latest_s` by `now_s`.
+  // Replaces times after `latest_s` by `now_s`, after the clock was far ahead.
   void DistrustFuture(int64_t latest_s, int64_t now_s);
-  // Changes the settings; the policy must exist. Returns false if the learnt state is lost and history is needed.
-  // The size of a task is evaluated again within the hour.
+  // Changes the settings. Returns false if learnt state was dropped, so that history is needed. The size of a
+  // task is evaluated again within an hour. REQUIRES: the policy exists.
   bool ChangePolicy(const JobPolicy& policy);
 
   ReplicaFigures figures() const;
   const ReplicaPolicy& policy() const { return *policy_; }
-  // Returns TaskCount::Notice().
+  // Returns the notice of TaskCount for people; "" if none.
   std::string CountNotice() const { return count_.Notice(); }
-  // Returns the change of figures().held since the last call; absent: none. Call after Decide or TakeUnmeasured of
-  // each window. `decides`: DecidesReplicas; if false, nothing is held and figures().hold is empty.
+  // Returns the change of figures().held since the last call; absent: none. Call after Decide or TakeUnmeasured
+  // of each window. `decides`: the value of DecidesReplicas; if false, nothing is held and figures().hold is
+  // empty.
   std::optional<ReplicaHoldChange> TakeHoldChange(int64_t now_s, bool decides);
 
   void Save(ByteWriter& out) const;
-  // Reads the bytes that Save wrote. If the policy has changed since, the learnt state is lost, but not the order.
-  // `policy` may be without a replica policy, since an order may have to be taken back. Returns DataLoss if the
-  // bytes are damaged.
+  // Reads the bytes that Save wrote. If the policy has changed since, the learnt state is dropped and the order
+  // is kept. `policy` may lack a replica policy, because an existing order may have to be withdrawn. Returns
+  // DataLoss if the bytes are damaged.
   struct Loaded {
     std::unique_ptr<LiveReplicas> replicas;
-    bool has_lost = false;  // learnt state belonged to other settings (function.target) and was dropped
+    bool has_lost = false;  // learnt state of other settings (function.target) was dropped
   };
   static absl::StatusOr<Loaded> Load(ByteReader& in, const JobPolicy& policy);
   size_t state_bytes() const;
 
  private:
   bool is_of_cpu() const { return task_capacity_ == 0; }
-  // Returns the number of windows that a task takes to become ready. A change of this number invalidates the
-  // learnt state.
+  // Returns the number of windows until a started task is ready. A change of this number invalidates the learnt
+  // state.
   size_t startup_windows() const { return recent_.size(); }
   std::optional<double> utilization() const;
   std::optional<double> LoadOf(const Signal& cpu, const StartSums& starts) const;
-  // Returns the values of policy_->signals(), in their order; kAbsent if unknown.
+  // Returns the values of policy_->signals() in the same order; an unknown value is kAbsent.
   std::span<const double> SignalsOf(const Signal& cpu);
   void NoteMove(double load);
   void NoteOverload(WindowId window, int ready, std::optional<double> limit);
   void NoteTasks(const Signal& cpu, int tasks);
   std::optional<double> ChosenSize(std::optional<double> limit, SizeUse use) const;
-  // Notes whether inputs are missing. After long silence, raises the recommendation to the highest count of
-  // the last day, since an unmeasured load may be high.
+  // Records missing inputs of the policy. After a long time without inputs, raises the recommendation to the
+  // highest count of the last day, because the unmeasured load may be high.
   void TakeSilence(WindowId window, const LoadSample& sample);
   bool is_silent() const { return raised_.has_value(); }
-  // Returns why there is no recommendation yet.
+  // Returns the reason why there is no recommendation yet.
   std::string_view WhatLacks() const;
-  // Returns a sentence for people: which input is silent, and since when.
+  // Returns a sentence for people with the missing input and the time since when it is missing.
   std::string SilentText() const;
-  // Returns why the number is held; "" if the number is not held.
+  // Returns the reason why the number is held; "" if the number is not held.
   std::string HeldText() const;
   HoldCause HeldFor() const;
   absl::Status LoadSize(std::string_view bytes);
   void LoadMovesOf(std::string_view bytes);
-  // Returns the name of the policy in saved states, which includes the kind of load, since state learnt from
-  // another load is useless.
+  // Returns the name of the policy in saved states. The name includes the kind of load, because state learnt
+  // from another load is useless.
   std::string SavedName() const;
 
   const ReplicaPolicyInfo* info_;
@@ -155,12 +157,12 @@ class LiveReplicas {
   int least_, most_;      // ReplicaBounds
   double max_utilization_;
   std::unique_ptr<ReplicaPolicy> policy_;
-  std::unique_ptr<TaskSizer> sizer_;  // null: the owner sets the size
+  std::unique_ptr<TaskSizer> sizer_;  // null: the owner sets the size of tasks
   TaskSize size_;
   ReplicaOrder order_;
   double capacity_ = 0;  // capacity of one task; 0: unknown
   int running_ = 0;
-  std::vector<uint32_t> tasks_;  // tasks of the last window, ascending; not saved
+  std::vector<uint32_t> tasks_;  // task numbers in the last window, ascending; not saved
   TaskCount count_;
   std::optional<double> load_;
   std::optional<int> recommended_;
@@ -168,12 +170,12 @@ class LiveReplicas {
   ReplicaHold held_;
   OverloadDay overload_;
   LoadMoves moves_;
-  // Loads of the last windows of a start-up time, newest first. Negative: not measured.
+  // Loads of the last startup_windows() windows, newest first. A negative value means not measured.
   std::vector<double> recent_;
   SafeCount safe_;
-  std::vector<double> signals_;  // scratch
-  // Not saved. missing_: the policy's inputs that the last window lacks, for people. raised_: the safe count, once
-  // inputs have been missing for function.silent_s.
+  std::vector<double> signals_;  // reused by SignalsOf
+  // Not saved. missing_: inputs of the policy that the last window lacks, for people. raised_: the safe count
+  // after inputs have been missing for function.silent_s; absent before.
   std::string missing_;
   std::optional<int> raised_;
 };

@@ -1,5 +1,5 @@
-// Saves and loads the state of a job's number of tasks. Fields are only appended; a state of an older version
-// ends earlier.
+// Saves and loads the state of a job's number of tasks. New fields are appended at the end, so the state of an
+// older version has fewer fields.
 #include <algorithm>
 #include <cmath>
 
@@ -81,24 +81,24 @@ absl::StatusOr<LiveReplicas::Loaded> LiveReplicas::Load(ByteReader& in, const Jo
   if (const auto load = in.Get<double>(); load >= 0) out->load_ = load;
   const auto recommended = in.Get<int>();
   out->hold_ = in.GetString();
-  if (in.remaining() > 0) {  // older versions: no silence noticed
+  if (in.remaining() > 0) {  // older versions saved no SafeCount
     if (absl::Status s = out->safe_.Load(in); !s.ok()) return s;
   }
-  if (in.remaining() > 0) {  // older versions: no sizes
+  if (in.remaining() > 0) {  // older versions saved no task size
     if (absl::Status s = out->LoadSize(in.GetString()); !s.ok()) return s;
     if (in.remaining() > 0) out->LoadMovesOf(in.GetString());
   }
-  if (in.remaining() > 0) {  // older versions: no holds
+  if (in.remaining() > 0) {  // older versions saved no hold
     out->held_.cause = static_cast<HoldCause>(in.Get<uint8_t>());
     out->held_.since_s = in.Get<int64_t>();
   }
-  if (in.remaining() > 0) {  // older versions: the tasks count as just ordered
+  if (in.remaining() > 0) {  // older versions did not save the assumed tasks, so tasks count as just ordered
     if (absl::Status s = out->order_.LoadOutcome(in, out->startup_windows()); !s.ok()) return s;
   }
-  if (in.remaining() > 0) {  // older versions: no overload counted
+  if (in.remaining() > 0) {  // older versions saved no overloaded windows
     if (absl::Status s = out->overload_.Load(in); !s.ok()) return s;
   }
-  if (in.remaining() > 0) out->order_.gate.damping.Load(in);  // older versions: no reversals
+  if (in.remaining() > 0) out->order_.gate.damping.Load(in);  // older versions saved no ReplicaDamping
   if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
   bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
   possible = possible && out->held_.cause <= HoldCause::kNoNumber;
@@ -111,7 +111,7 @@ absl::StatusOr<LiveReplicas::Loaded> LiveReplicas::Load(ByteReader& in, const Jo
     out->capacity_ = out->task_capacity_;
     out->load_.reset();
     out->safe_ = {};
-    out->overload_ = {};  // the stored history has these windows
+    out->overload_ = {};  // the replay of the stored history counts these windows again
     return Loaded{std::move(out)};
   }
   if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // the setting may have changed

@@ -1,4 +1,4 @@
-// Number of tasks of live jobs: windows in, decisions out, over restarts and changes of settings.
+// Tests of the number of tasks of live jobs, also after restarts and changes of settings.
 #include "brain/fleet/live_replicas.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ LiveSettings Scaling(Mode mode, std::string_view policy) {
   return s;
 }
 
-// One job whose tasks share a load in cores; an ordered number runs one window later.
+// One job whose tasks share a load in cores. An ordered number of tasks runs one window later.
 class ScaledJob {
  public:
   explicit ScaledJob(const LiveSettings& settings) : fleet(settings) {
@@ -71,7 +71,7 @@ class ScaledJob {
     }
   }
   LiveReplicas& replicas() const { return *fleet.job(JobId{0}).replicas; }
-  // A job of one task that is always measured.
+  // Adds a second job, which has one task and is always measured.
   void AddOther(ClosedWindow& closed) {
     if (!fleet.Has(JobId{1})) fleet.AddJob({JobId{1}, "db", {}, 0});
     JobWindow w;
@@ -91,8 +91,8 @@ class ScaledJob {
   std::vector<Decision> all;
   int running = 6;
   std::optional<double> series_load;
-  SaidReplicas said;       // reported by a series
-  bool by_agents = false;  // agents measure its tasks
+  SaidReplicas said;       // task counts reported by a series
+  bool by_agents = false;  // agents measure the job's tasks
   bool follows = true;
   uint32_t first_task = 0;
   bool silent = false;      // the job is not measured
@@ -100,7 +100,7 @@ class ScaledJob {
   int32_t index = 0;
 };
 
-// A series with impossible values: the count stays, and the values are not learnt.
+// If a series has impossible values, the count stays, and the values are not learnt.
 TEST(LiveReplicas, AnAbsurdLoadIsNotMeasured) {
   for (const char* policy : {"hpa", "autopilot", "forecast", "static"}) {
     LiveSettings settings = Scaling(Mode::kAuto, policy);
@@ -121,13 +121,13 @@ TEST(LiveReplicas, AnAbsurdLoadIsNotMeasured) {
   }
 }
 
-// kube-state-metrics reports 10 tasks, and the samples of 6 are missing.
+// kube-state-metrics reports 10 tasks, but samples exist for only 6 tasks.
 TEST(LiveReplicas, TasksThatAreNotMeasuredAreNoReasonForFewer) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
   job.running = 10;
   job.said = {.count = 10, .ready = 10};
-  for (int w = 0; w < 3; ++w) job.Window(10);  // half of 10 x 2 cores: the target
+  for (int w = 0; w < 3; ++w) job.Window(10);  // half of the capacity of 10 x 2 cores: the target
   job.running = 4;
   for (int w = 0; w < 4; ++w) job.Window(4);
   EXPECT_THAT(job.all, IsEmpty());
@@ -138,12 +138,12 @@ TEST(LiveReplicas, TasksThatAreNotMeasuredAreNoReasonForFewer) {
   EXPECT_LT(*job.all[0].after, 4);
 }
 
-// A number that is only shown starts no tasks. Its tasks count as ready after the start-up time, and fewer tasks
-// count when the load ends.
+// A number that is only shown starts no tasks. The shown tasks count as ready after the start-up time, and the
+// number falls when the load ends.
 TEST(LiveReplicas, ANumberThatIsOnlyShownComesDownAgain) {
   ScaledJob job(Scaling(Mode::kObserve, "hpa"));
   job.running = 4;
-  job.Window(4);  // half of 4 x 2 cores: the target
+  job.Window(4);  // half of the capacity of 4 x 2 cores: the target
   for (int w = 0; w < 3; ++w) job.Window(7.2);
   ASSERT_FALSE(job.all.empty());
   EXPECT_THAT(job.all.back().after, Optional(8.0));
@@ -151,8 +151,8 @@ TEST(LiveReplicas, ANumberThatIsOnlyShownComesDownAgain) {
   EXPECT_THAT(job.all.back().after, Optional(4.0));
 }
 
-// The number rises in every window of a start-up. The tasks of the first windows are ready, so growth that is
-// bounded by the share of starting tasks continues, also if orders are a dry run.
+// The number rises in every window. Growth is limited by the share of starting tasks, so it can continue only
+// because the tasks of earlier windows count as ready, also in a dry run.
 TEST(LiveReplicas, WhatIsOnlyShownBecomesReadyWhileItGrows) {
   for (const Mode mode : {Mode::kObserve, Mode::kAuto}) {
     LiveSettings settings = Scaling(mode, "autopilot");
@@ -186,14 +186,14 @@ TEST(LiveReplicas, WhatIsOnlyShownBecomesReadyWhileItGrows) {
         restarted.Window(4 + 4 * w);
       }
     }
-    // 120 cores require about 86 tasks of 2 cores at 70 %.
+    // 120 cores require 86 tasks with 2 cores each at a utilization of 70 %.
     EXPECT_THAT(job.replicas().figures().recommended, Optional(testing::Ge(80))) << Name(mode);
     ASSERT_EQ(restarted.all.size(), job.all.size()) << Name(mode);
     for (size_t i = 0; i < job.all.size(); ++i) EXPECT_EQ(restarted.all[i].after, job.all[i].after);
   }
 }
 
-// A webhook may not respond for an hour: the job must not keep too few tasks until its load changes.
+// If a webhook does not respond for an hour, the job must not keep too few tasks until its load changes.
 TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
@@ -204,7 +204,7 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   for (int w = 0; w < 11; ++w) job.Window(9);
   EXPECT_EQ(job.all.size(), 1U);
   EXPECT_THAT(job.replicas().figures().hold, HasSubstr("the order of 9 tasks failed"));
-  // The result holds after a restart, too.
+  // A restart must not lose the failed order.
   ScaledJob again(job.fleet.settings);
   const std::string chunk = Chunk(job.fleet), models = Models(job.fleet);
   ByteReader models_in(models), chunk_in(chunk);
@@ -221,7 +221,7 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
     EXPECT_THAT(j->all[0].before, Optional(6.0));
     EXPECT_THAT(j->replicas().figures().hold, IsEmpty()) << "it is on its way";
   }
-  // An order that is reached nevertheless is not repeated.
+  // A failed order is not repeated if its number of tasks runs nevertheless.
   job.fleet.orders.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "no answer"});
   job.running = 9;
   job.all.clear();
@@ -229,8 +229,7 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   EXPECT_THAT(job.all, IsEmpty());
 }
 
-// A full store rejects a change of settings after it was prepared; the order in force is still known by its
-// id.
+// A full store rejects prepared settings. The order in force must still be known by its id afterwards.
 TEST(LiveReplicas, SettingsThatAreNotStoredLeaveTheOrderAlone) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
@@ -249,7 +248,7 @@ TEST(LiveReplicas, SettingsThatAreNotStoredLeaveTheOrderAlone) {
   EXPECT_THAT(job.replicas().figures().hold, HasSubstr("the order of 9 tasks failed"));
 }
 
-// No order is in force that could be repeated.
+// After the release of the number, no order is in force that could be repeated.
 TEST(LiveReplicas, AReleaseThatFailedIsNoOrderThatFailed) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
@@ -265,7 +264,7 @@ TEST(LiveReplicas, AReleaseThatFailedIsNoOrderThatFailed) {
   EXPECT_LE(job.all.size(), 1U);
 }
 
-// Tasks that an actuator starts count as starting until they are observed.
+// Tasks that an actuator starts count as starting until they are measured.
 TEST(LiveReplicas, OrdersThatAreCarriedOutAreStartingUntilTheyRun) {
   LiveSettings settings = Scaling(Mode::kAuto, "autopilot");
   JobPolicy defaults = settings.rules.defaults();
@@ -284,7 +283,7 @@ TEST(LiveReplicas, OrdersThatAreCarriedOutAreStartingUntilTheyRun) {
 
 TEST(LiveReplicas, AutoFollowsTheLoadAndSaysWhy) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
-  job.Window(6);  // half of 6 x 2 cores: the target
+  job.Window(6);  // half of the capacity of 6 x 2 cores: the target
   EXPECT_THAT(job.out.decisions, IsEmpty());
   job.Window(9);
   ASSERT_EQ(job.out.decisions.size(), 1U);
@@ -313,7 +312,8 @@ TEST(LiveReplicas, WithoutACpuLimitNothingIsRecommendedAndItIsSaid) {
   EXPECT_EQ(job.all.size(), 1U);
 }
 
-// A limit lowered by the vertical recommender would demand more tasks, which lowers the usage of each.
+// If the capacity followed a lowered limit, more tasks would be needed, which would lower the usage of each task
+// further.
 TEST(LiveReplicas, TheCoresOfATaskAreThoseOfTheLastChangeOfItsNumber) {
   LiveReplicas replicas(**FindReplicaPolicy("hpa"), LiveReplicaSettings());
   std::vector<TaskUsage> tasks(4, TaskUsage{0, 1, 1});
@@ -330,18 +330,18 @@ TEST(LiveReplicas, TheCoresOfATaskAreThoseOfTheLastChangeOfItsNumber) {
   EXPECT_THAT(replicas.figures().capacity, Optional(1.0));
 }
 
-// As in Kubernetes: the ordered number is the number of tasks at once.
+// As in Kubernetes, ordered tasks count before they run, so the order is not repeated.
 TEST(LiveReplicas, OrderedTasksThatDoNotRunYetAreStarting) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
   job.Window(6);
   job.Window(9);
-  job.Window(8);  // slightly less, which the stabilisation window holds
+  job.Window(8);  // a small decrease, which the stabilisation window delays
   ASSERT_EQ(job.all.size(), 1U);
   EXPECT_THAT(job.all[0].after, Optional(9.0));
 }
 
-// In a dry run and in mode observe no order is carried out: ordered or shown numbers count as if their tasks ran.
+// In a dry run and in mode observe, no order is executed. Ordered or shown tasks count as if they ran.
 TEST(LiveReplicas, WhatNobodyCarriesOutIsNotOrderedAgainAndAgain) {
   for (const Mode mode : {Mode::kAuto, Mode::kObserve}) {
     ScaledJob job(Scaling(mode, "forecast"));
@@ -386,7 +386,7 @@ TEST(LiveReplicas, AStepBackOutlivesAKillBetweenTwoCheckpoints) {
   EXPECT_FALSE(again.replicas().figures().in_force.has_value());
 }
 
-// Old and new tasks are measured in the same window; tasks of another program stay.
+// During a rollout, old and new tasks are measured in the same window. Tasks started by another program remain.
 TEST(LiveReplicas, ARolloutIsNoOtherProgramAndAStepBackIsSaidOnce) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   for (const double load : {6.0, 9.0, 9.0}) job.Window(load);
@@ -477,7 +477,8 @@ TEST(LiveReplicas, ANewPolicyLearnsFromTheStoredLoad) {
   EXPECT_TRUE(job.replicas().figures().recommended.has_value());
 }
 
-// A task with a start-up of twenty minutes is ready four windows later, so the load at that time counts.
+// With a start-up time of twenty minutes, a task is ready four windows later, so the forecast must be for this
+// window.
 TEST(LiveReplicas, TheForecastLooksAsFarAheadAsATaskNeeds) {
   LiveSettings settings = Scaling(Mode::kAuto, "forecast");
   JobPolicy defaults = settings.rules.defaults();
@@ -493,7 +494,7 @@ TEST(LiveReplicas, TheForecastLooksAsFarAheadAsATaskNeeds) {
   };
   EXPECT_EQ(ahead_s(at_once), kWindowSeconds);
   EXPECT_EQ(ahead_s(job), 4 * kWindowSeconds);
-  // State learnt for another start-up time is replaced by learning from the store.
+  // A change of the start-up time invalidates the learnt state, so the job needs history.
   EXPECT_THAT(WantedOf(job.fleet), IsEmpty());
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.startup", "18m", 0, job.out).ok());
   EXPECT_THAT(WantedOf(job.fleet), IsEmpty()) << "as many windows";
@@ -572,7 +573,7 @@ TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
   ByteReader in(state);
   EXPECT_THAT(LiveReplicas::Load(in, policy)->replicas->figures().recommended, Optional(9));
-  // Counts for another load must not be learnt.
+  // Counts learnt from another load must not be used.
   JobPolicy by_cpu = policy;
   by_cpu.replicas.task_capacity = 0;
   ByteReader again(state);
@@ -611,7 +612,7 @@ TEST(LiveReplicas, ASeriesSaysHowManyTasksRun) {
   EXPECT_EQ(job.replicas().CountNotice(), "") << "tasks may just have started";
   for (int i = 0; i < 2; ++i) job.Window(1);
   EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("9 tasks run, and 3 are measured: the number of the"));
-  // The number that agents measure overrides the reported number.
+  // The number measured by agents has precedence over the reported number.
   job.by_agents = true;
   job.Window(1);
   EXPECT_EQ(job.replicas().figures().running, 3);
@@ -640,7 +641,7 @@ TEST(LiveReplicas, ATaskThatIsNotReadyIsStarting) {
 TEST(LiveReplicas, ASeriesThatFallsSilentIsNoOtherProgram) {
   ScaledJob job(ByRequests("hpa"));
   job.follows = false;
-  job.running = 5;  // reported by samples
+  job.running = 5;  // number of tasks in samples
   job.said = {.count = 5, .ready = 5};
   job.series_load = 450;
   job.Window(1);
@@ -652,7 +653,7 @@ TEST(LiveReplicas, ASeriesThatFallsSilentIsNoOtherProgram) {
   EXPECT_EQ(job.replicas().figures().in_force, 9);
   EXPECT_FALSE(job.replicas().order().steps_back_until(int64_t{job.index} * kWindowSeconds).has_value())
       << job.replicas().figures().hold;
-  // The series itself reveals another program.
+  // A lower number in the series, unlike a missing series, indicates another program.
   job.said = {.count = 9, .ready = 9};
   job.Window(1);
   job.said = {.count = 5, .ready = 5};
@@ -700,8 +701,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, LiveReplicasToZero,
                          testing::Values("keda", "hpa", "forecast", "autopilot", "function"),
                          [](const auto& of) { return of.param; });
 
-// The steady loads of a cell's jobs determine the free capacity of a new job; without these loads, half of the
-// capacity is kept free.
+// The free capacity of a new job follows from the steady loads of other jobs in the cell. Without other jobs,
+// half of the capacity is kept free.
 TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
   const auto with_others = [](int others) {
     LiveFleet fleet(Scaling(Mode::kObserve, "forecast"));
@@ -730,7 +731,7 @@ TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
     const JobId id{static_cast<uint32_t>(others)};
     fleet.AddJob({id, "new", {}, 0});
     for (const int32_t end = index + 12; index < end; ++index) window(index, others + 1);
-    // The result holds after a restart, too.
+    // A restart must restore the load analogs.
     LiveFleet restored(Scaling(Mode::kObserve, "forecast"));
     const std::string models = Models(fleet);
     ByteReader in(models);
@@ -749,7 +750,7 @@ TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
   EXPECT_THAT(among_why, HasSubstr("moves as those of the other jobs do"));
 }
 
-// Unmeasured tasks may still run.
+// Tasks without measurements may still run.
 TEST(LiveReplicas, TasksThatVanishAreNotTakenForZero) {
   LiveSettings settings = Scaling(Mode::kAuto, "hpa");
   JobPolicy defaults = settings.rules.defaults();
@@ -787,7 +788,7 @@ TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
   Reason reason;
   job.replicas().Explain(reason);
   EXPECT_THAT(reason.sentence, HasSubstr("Not measured for 30 min: the load."));
-  // The result holds after a restart, too.
+  // The restored state must have the raised number.
   std::string state;
   ByteWriter out(&state);
   job.replicas().Save(out);
@@ -836,7 +837,7 @@ TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
   job.with_other = false;
   for (int i = 0; i < 40; ++i) job.Window(0);
   EXPECT_EQ(job.all.size(), orders);
-  // The other job is measured first.
+  // Silence is counted from the window in which the other job is measured again.
   job.with_other = true;
   for (int i = 0; i < 11; ++i) job.Window(0);
   EXPECT_EQ(job.all.size(), orders);
@@ -844,10 +845,10 @@ TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
   EXPECT_EQ(job.all.size(), orders + 1);
 }
 
-// Overload is counted at the tasks' limits in force, even if another size is shown.
+// Overload is counted with the limits in force of the tasks, even if another size is shown.
 TEST(LiveReplicas, OverloadedWindowsAreThoseOfTheTasksThatRan) {
   ScaledJob job(Scaling(Mode::kObserve, "hpa"));
-  job.running = 4;  // of 2 cores: 6.4 are 80 %
+  job.running = 4;  // with 2 cores each: 6.4 cores are 80 %
   for (int w = 0; w < 40; ++w) job.Window(w < 30 ? 6.3 : 6.5);
   EXPECT_EQ(job.replicas().figures().overload->windows(), 40U);
   EXPECT_EQ(job.replicas().figures().overload->overloaded(), 10U);
@@ -868,7 +869,7 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
   ByteWriter out(&bytes);
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
-  // Earlier versions did not write the overloaded windows.
+  // States of earlier versions end before one of these fields.
   constexpr size_t kDamping = 2 * sizeof(int64_t) + 1,
                    kOverload = kDamping + sizeof(int32_t) + 1 + 10 * sizeof(uint64_t),
                    kAssumed = kOverload + 1 + sizeof(uint64_t) + 1, kHold = kAssumed + 1 + sizeof(int64_t),

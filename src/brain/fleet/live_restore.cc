@@ -20,9 +20,9 @@ void LiveRestore::Redo(const Decision& d) {
     if (d.target.is_limit()) {
       LiveLane& lane = job->of(d.target.resource());
       const std::optional<double> in_force = lane.gate.in_force;
-      // Before a job's first window is closed, its first order is the only source of the owner's limit.
+      // Before a job's first window is closed, the job's first order is the only source of the owner's limit.
       const bool is_memory = d.target == Target(Resource::kMemory);
-      // Must precede Redo below, which sets the gate's limit: once this limit is set, Learn has no effect.
+      // Must precede Redo below, which sets the gate's limit; Learn has no effect after that.
       if (is_memory && RowOf(d.kind).sets_all_tasks && d.before.has_value()) owners_.Learn(d.job, *d.before);
       JobStepper(d.target.resource(), lane).Redo(d);
       lane.NoteOrder(in_force);
@@ -94,7 +94,7 @@ void LiveRestore::End(uint64_t last_decision, uint64_t last_setting, uint64_t la
     s_.passed = std::max(s_.passed, job.last_window);
     s_.last_oom = std::max(s_.last_oom, job.last_oom());
   }
-  // Must follow the last change of `passed`: the silence of jobs counts from the newest stored window.
+  // Must follow the last change of `passed`, because silence of jobs is counted from the newest stored window.
   replicas_.HeardUntil(s_.passed);
   s_.last_decision = std::max(s_.last_decision, last_decision);
   s_.last_setting = std::max(s_.last_setting, last_setting);
@@ -103,7 +103,7 @@ void LiveRestore::End(uint64_t last_decision, uint64_t last_setting, uint64_t la
     for (LiveLane& lane : job.lanes) lane.RefreshRisk();
     replicas_.KeepOrder(job);
   }
-  // The day ended before the stop, but after the checkpoints of some jobs.
+  // Starts the current day for jobs whose checkpoint precedes the end of the last day.
   for (LiveJob& job : s_.jobs) {
     if (!job.seen_today || job.day + 1 != s_.day) continue;
     s_.Wake(job);

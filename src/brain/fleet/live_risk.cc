@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-// A limit from a recommendation. `set`: tasks have this limit.
+// A limit that follows from a recommendation. `set`: true if tasks have this limit.
 struct PromisedLimit {
   double limit = 0;
   bool set = false;
@@ -81,7 +81,7 @@ void LiveRisk::BeginDay(const LiveJob& job, RiskKey key, double limit, int32_t d
     WorkFunctionSettings work = s_.settings.vertical.work_function;
     work.job_order = job.policy->throttled;
     stated = StatedPromiseOf(lane.RiskOf(limit).forecast(), job.policy->recommenders().of(r), r, work);
-    // No share of work is ordered for limits that an external recommender or the size of a task determines.
+    // No share of work is promised for limits that an external recommender or the size of a task determines.
     const bool its_own =
         !job.policy->external && ScaledByOf(*job.policy) == VerticalSettings::ScaledBy::kNothing;
     if (stated.promise != RiskPromise::kChance && !its_own) stated = {};
@@ -104,7 +104,7 @@ void LiveRisk::CountKill(const OomRecord& oom, int32_t day, const LiveJob& job, 
   if (!limit.has_value()) return;
   const Trial* trial = lane.trial();
   const double its = trial != nullptr && trial->Has(oom.task) ? trial->limit : limit->limit;
-  // If the limit that killed the task is unknown, it is assumed to be the limit in force.
+  // If the limit that killed the task is unknown, the limit in force is assumed.
   if (!limit->set && !oom.limit.has_value()) return;
   if (!WasAbove(oom.limit.value_or(its), its)) return;
   const JobSize size = JobSizeOf(Resource::kMemory, lane.owner().value_or(limit->limit));
@@ -115,7 +115,7 @@ void LiveRisk::CountKill(const OomRecord& oom, int32_t day, const LiveJob& job, 
 void LiveRisk::EndDay(std::span<const FleetRow> rows, LiveLane& lane) {
   if (!lane.risk.is_of(s_.day)) return;
   RiskDay day = lane.risk.End();
-  // The recommender's row also includes the work that the limit itself has cut off.
+  // The recommender's row also includes estimated work that the limit cut off.
   if (day.key.is_share() && !rows.empty() && rows.back().work.has_value()) {
     day.used = rows.back().work->used * kWindowSeconds;
     day.cut = std::min(rows.back().work->over * kWindowSeconds, day.used);

@@ -1,4 +1,4 @@
-// Promised and delivered risk in a running cell.
+// Tests of promised and delivered risk in a running cell.
 #include <string>
 
 #include "brain/fleet/live_fixture.h"
@@ -52,7 +52,7 @@ TEST(LiveRisk, DaysOfShownLimitsAreHeldAgainstTheirChances) {
     }
   }
   EXPECT_TRUE(chances && shares);
-  // From the second day on each job-day counts once, except while no limit besides the owner's is shown.
+  // From the second day on each job-day counts once, except days on which only the owner's limit is shown.
   EXPECT_EQ(DaysOf(fleet, Resource::kCpu), kRiskJobs * (kDays - 1));
   EXPECT_LE(DaysOf(fleet, Resource::kMemory), kRiskJobs * (kDays - 1));
   EXPECT_GT(DaysOf(fleet, Resource::kMemory), kRiskJobs * (kDays - 2));
@@ -100,7 +100,7 @@ TEST(LiveRisk, AKillAtTheLimitIsADayOver) {
       oom.time_s = window.start_s() + 10;
       oom.kills = 2;
       fleet.kills.TakeOom(oom, out);
-      // Another process of the task, with a lower limit of its own.
+      // Another process of the task is killed at its own lower limit.
       oom.time_s += 20;
       oom.limit = 1e6;
       fleet.kills.TakeOom(oom, out);
@@ -155,7 +155,7 @@ TEST(LiveRisk, ADayIsCountedOnceHoweverOftenItIsReadAgain) {
   AddJobs(fleet, kRiskJobs);
   RunDays(fleet, cell, 0, 4);
   const std::string fleet_bytes = Models(fleet), risks = RiskBytes(fleet);
-  // A chunk saved before the end of the day, and the fleet's state saved after it.
+  // The chunk was saved before the end of the day, the fleet's state after the end.
   LiveFleet again(settings);
   AddJobs(again, kRiskJobs);
   LiveFleet early(settings);
@@ -176,7 +176,7 @@ TEST(LiveRisk, ADayIsCountedOnceHoweverOftenItIsReadAgain) {
   EXPECT_EQ(DaysOf(again, Resource::kMemory), days + kRiskJobs);
 }
 
-// A checkpoint of an earlier version: without the risks of limits.
+// Returns a chunk in the format of an earlier version, without the risks of limits.
 std::string WithoutRisks(const LiveFleet& fleet, size_t jobs) {
   constexpr size_t kRiskBytes = 3 * sizeof(double) + 3 * sizeof(float) + 2 + sizeof(int32_t);
   size_t bytes = 0;
@@ -188,8 +188,8 @@ std::string WithoutRisks(const LiveFleet& fleet, size_t jobs) {
   return chunk.substr(0, chunk.size() - bytes);
 }
 
-// The risk that is shown for a limit does not change by a restart. With a store without risks, the risk is
-// computed again.
+// A restart does not change the risk that is shown for a limit. If the chunk has no risks, the risk is computed
+// again.
 TEST(LiveRisk, TheRiskOfALimitComesBackFromACheckpoint) {
   const Cell cell(kRiskJobs);
   const LiveSettings settings = Settings(Policy::kCombined, Mode::kObserve);
@@ -213,7 +213,7 @@ TEST(LiveRisk, TheRiskOfALimitComesBackFromACheckpoint) {
         EXPECT_EQ(back.limit, risk.limit);
         EXPECT_EQ(back.days_over, risk.days_over);
         EXPECT_EQ(back.work_over, risk.work_over);
-        // A new forecast includes what the fleet has learnt since the decision.
+        // The new forecast differs because the fleet models have learnt since the decision.
         EXPECT_NEAR(back.chance, risk.chance, old ? 0.02 : 0);
         forecasts += risk.chance >= 0 ? 1 : 0;
       }
@@ -237,7 +237,7 @@ TEST(LiveRisk, AStoreOfBeforeThereWerePromisesIsRead) {
   ASSERT_TRUE(old.checkpoint.LoadFleet(in).ok());
   EXPECT_EQ(in.remaining(), 0U);
   EXPECT_TRUE(old.risks.rows().empty());
-  // The jobs of this chunk end before the open days.
+  // In this chunk, the open risk days are missing.
   const std::string chunk = WithoutRisks(fleet, kRiskJobs);
   std::string opens;
   ByteWriter writer(&opens);
@@ -251,7 +251,7 @@ TEST(LiveRisk, AStoreOfBeforeThereWerePromisesIsRead) {
   EXPECT_EQ(DaysOf(old, Resource::kCpu), kRiskJobs);
 }
 
-// The risk table also stays if settings of the models change.
+// A reload that changes settings of the models keeps the risk table.
 TEST(LiveRisk, ReloadsKeepTheBook) {
   const Cell cell(kRiskJobs);
   LiveSettings settings = Settings(Policy::kAnalogs, Mode::kObserve);

@@ -1,4 +1,4 @@
-// Number of tasks of live jobs by named signals: windows in, counts out, over restarts and retraining.
+// Tests of numbers of tasks that follow from named signals, also after restarts and retraining.
 #include <cmath>
 
 #include "brain/fleet/live_fixture.h"
@@ -29,7 +29,7 @@ LiveSettings BySignals(std::string_view target, std::string_view capacity = "0")
   return s;
 }
 
-// A job of `tasks` tasks of half a core, without a CPU limit.
+// A job with `tasks` tasks, which use half a core each and have no CPU limit.
 class SignalledJob {
  public:
   explicit SignalledJob(const LiveSettings& settings) : fleet(settings) {
@@ -222,7 +222,7 @@ TEST(LiveSignals, AHoldIsShownFromItsBeginToItsEnd) {
   EXPECT_EQ(job.holds[1].cause, HoldCause::kNotMeasured);
   EXPECT_THAT(job.holds[1].sentence,
               HasSubstr("queue_length: not measured since day 0 00:15 UTC; the number stays"));
-  // The result holds after a restart, too.
+  // A restart must restore the hold.
   std::string bytes;
   ByteWriter out(&bytes);
   job.replicas().Save(out);
@@ -240,7 +240,7 @@ TEST(LiveSignals, AHoldIsShownFromItsBeginToItsEnd) {
   EXPECT_THAT(job.replicas().figures().hold, testing::IsEmpty());
 }
 
-// If the number is no longer managed, the hold ends, which is reported once.
+// If the number is no longer managed, the hold ends, and its end is reported once.
 TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
   for (const KeyValue& setting : {KeyValue{"mode", "off"}, KeyValue{"replicas.policy", "none"}}) {
     SignalledJob job(BySignals("queue_length / 10"));
@@ -255,7 +255,7 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
     EXPECT_EQ(end.cause, HoldCause::kNone);
     EXPECT_EQ(end.since_s, 600);
     EXPECT_EQ(end.time_s, 700);
-    // A restart that reads the setting from the store reports nothing, and holds nothing.
+    // A restart that reads the setting from the store reports no change and has no hold.
     LiveFleet restarted(job.fleet.settings);
     restarted.AddJob({JobId{0}, "worker", {}, 0});
     const std::string bytes = Chunk(job.fleet);
@@ -282,8 +282,8 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
   }
 }
 
-// A rule of the file ends the management of the number: the hold ends in the next window, even for an unmeasured
-// job.
+// A rule in the configuration file ends the management of the number. The hold ends in the next window, even if
+// the job is not measured.
 TEST(LiveSignals, AHoldEndsWithAReload) {
   LiveSettings settings = BySignals("queue_length / 10");
   for (const bool is_measured : {true, false}) {
@@ -389,7 +389,7 @@ TEST(LiveSignals, StoredWindowsTeachTheSame) {
   ASSERT_TRUE(Set(fresh.fleet, JobId{0}, "replicas.function.target", kBySignals, 1000, out).ok());
   ASSERT_THAT(WantedOf(fresh.fleet), testing::ElementsAre(JobId{0}));
   fresh.fleet.history.Retrain(JobId{0}, days, {});
-  // The queue was long in the last ten minutes of the stored windows.
+  // The recommendation is high because the queue was long in the last ten minutes of the stored windows.
   fresh.index = job.index;
   const std::vector<NamedSignal> now = Queue(1);
   fresh.Window(now);

@@ -1,4 +1,4 @@
-// Number and size of the tasks of a job are chosen together.
+// Tests that the number and the size of a job's tasks are chosen together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ LiveSettings Sizing(Mode mode, std::string_view size) {
   return s;
 }
 
-// A job with tasks of 4 cores and 3 GiB and a load from 2 to 8.4 cores each day. Ordered limits and numbers
-// apply from the next window on.
+// A job whose tasks have 4 cores and 3 GiB, with a daily load between 2 and 8.4 cores. Ordered limits and
+// numbers apply from the next window on.
 struct SizedJob {
   explicit SizedJob(const LiveSettings& settings) : fleet(settings) {
     fleet.AddJob({JobId{0}, "web", {}, 0});
@@ -117,7 +117,7 @@ TEST(LiveSizing, TheOwnersSizeStays) {
 
 TEST(LiveSizing, ObserveShowsNumberAndSizeThatBelongTogether) {
   SizedJob job(Sizing(Mode::kObserve, "cheapest"));
-  job.Run(7 * kWindowsPerDay + kWindowsPerDay / 2);  // at the peak
+  job.Run(7 * kWindowsPerDay + kWindowsPerDay / 2);  // ends at the daily peak
   const LiveJob& live = job.fleet.job(JobId{0});
   const double size = *live.of(Resource::kCpu).lane.recommended();
   EXPECT_LT(size, 4);
@@ -130,7 +130,7 @@ TEST(LiveSizing, ObserveShowsNumberAndSizeThatBelongTogether) {
   EXPECT_FALSE(reason.candidates.empty());
 }
 
-// Where no limits are applied, tasks run with the owner's size, so the number is computed for this size.
+// If no limits are applied, tasks have the owner's size, so the number is computed for the owner's size.
 TEST(LiveSizing, WithoutAgentsTheSizeIsTheOwners) {
   LiveSettings settings = Sizing(Mode::kAuto, "cheapest");
   settings.enforcement = Enforcement::kByAgents;
@@ -168,7 +168,7 @@ TEST(LiveSizing, OtherSettingsOfTheSizeAreWeighedWithinTheHour) {
   EXPECT_LE(*job.fleet.job(JobId{0}).of(Resource::kCpu).lane.recommended(), 2.5);
 }
 
-// History has the data that the job's windows would have.
+// The stored days contain the windows that the job would have reported.
 TEST(LiveSizing, HistoryTeachesTheSize) {
   SizedJob job(Sizing(Mode::kObserve, "cheapest"));
   std::vector<JobDay> days(3);

@@ -29,7 +29,7 @@ std::optional<StartBoost> LiveJobState::BoostNow() const {
 void ExplainStarts(const LiveJob& job, bool sets_starts, Reason& reason) {
   if (!(job.policy->startup_window_s > 0)) return;
   const LiveLane& lane = job.of(Resource::kCpu);
-  // For a job in observe mode, explains the would-be limit.
+  // Without a limit in force, as in observe mode, explains the would-be limit.
   const std::optional<double> steady =
       lane.gate.in_force.has_value() ? lane.gate.in_force : lane.lane.recommended();
   if (!steady.has_value()) return;
@@ -75,7 +75,7 @@ void VerticalPass::ObserveStarts(const JobDay& day, LiveJob& job) const {
   if (!starts.last.known()) return;
   const LiveLane& lane = job.of(Resource::kCpu);
   const bool given = boost.has_value() && EnforcedWhereItRuns(s_, job) && !job.policy->in_template;
-  // Without enforcement tasks have their owner's limit.
+  // Without enforcement, tasks have the owner's limit.
   const std::optional<double> limit = given              ? std::optional(boost->cores)
                                       : s_.Enforced(job) ? lane.limit()
                                                          : lane.owner();

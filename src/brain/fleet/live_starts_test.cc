@@ -1,4 +1,5 @@
-// Usage of starts is not learnt, and determines the limit of the next start.
+// Tests that recommenders do not learn the usage of starts, and that this usage determines the limit of later
+// starts.
 #include "brain/fleet/live_starts.h"
 
 #include <gmock/gmock.h>
@@ -12,8 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One task of half a core under its owner's limit. `start_cores` >= 0: another task starts and uses `start_cores`
-// cores.
+// Returns a window with one task that uses half a core under the owner's limit. If `start_cores` >= 0, another
+// task starts and uses `start_cores` cores.
 ClosedWindow WindowOf(int32_t index, float start_cores = kAbsent, float limit = 2) {
   ClosedWindow closed;
   closed.window = WindowId{index};
@@ -96,7 +97,7 @@ TEST_F(LiveStarts, ALimitOfOneThatIsReadBackIsNotTheOwners) {
   const auto boosted = static_cast<float>(job().BoostNow()->cores);
   Pass(WindowOf(40, 0.9F, boosted));
   EXPECT_EQ(job().of(Resource::kCpu).owner_limit, 2);
-  Pass(WindowOf(41, 0.9F, boosted));  // the previous limit, which some task still has
+  Pass(WindowOf(41, 0.9F, boosted));  // the previous limit, which a task may still have
   EXPECT_EQ(job().of(Resource::kCpu).owner_limit, 2);
   Pass(WindowOf(42, kAbsent, 3));
   EXPECT_EQ(job().of(Resource::kCpu).owner_limit, 3);
@@ -144,7 +145,7 @@ TEST_F(LiveStarts, AreKeptOverARestartAndByAnOlderState) {
   ASSERT_TRUE(next.job(JobId{0}).BoostNow().has_value());
   EXPECT_EQ(next.job(JobId{0}).BoostNow()->cores, boost->cores);
   EXPECT_EQ(Chunk(next), chunk);
-  // Later windows come from the store, with their starts only among the signals.
+  // The next window is read from the store, where starts are only stored as signals.
   ClosedWindow stored = WindowOf(41, 3);
   stored.starts.clear();
   stored.jobs[0].num_starts = 0;
@@ -166,7 +167,7 @@ TEST_F(LiveStarts, TakeNoMemoryWhereTheSettingIsOff) {
   EXPECT_NE(fleet_.startups_version, version);
   Run(3, 4);
   EXPECT_EQ(job().starts, nullptr);
-  // The saved bytes equal those of a fleet without the setting.
+  // The saved bytes equal the bytes of a fleet without the setting.
   LiveFleet other(Quick());
   AddJobs(other, 1);
   for (int32_t w = 0; w < 4; ++w) Step(other, WindowOf(w), out);

@@ -1,4 +1,4 @@
-// Trials: limits that are set on some tasks of a job only; the tasks are identified by name.
+// Trials: limits that are set on only some tasks of a job. The tasks are identified by name.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ class LiveTrials {
   std::vector<JobId> Running();
   // Sets the tasks of the job's trial; no effect without a trial.
   void SetTasks(JobId id, Resource r, std::vector<TrialTask> members);
-  // Notes that this decision began a trial.
+  // Records that this decision began a trial.
   void Begin(const Decision& d) { trials_[d.id] = d.job; }
-  // Notes the trials of a job that was loaded from a checkpoint.
+  // Records the running trials of a job that was loaded from a checkpoint.
   void Note(const LiveJob& job);
-  // Passes the outcome of an order to the trial that the order began; no effect for an unknown order.
+  // Passes the outcome of an order to the trial begun by the order; no effect for an unknown order.
   void TakeOutcome(const OutcomeUpdate& outcome);
 
  private:
   FleetState& s_;
-  // Jobs by id of the decision that began the trial; some of these trials may have ended.
+  // Job by id of the decision that began the trial; trials that have ended may still be listed.
   absl::flat_hash_map<uint64_t, JobId> trials_;
 };
 

@@ -1,4 +1,4 @@
-// Agents' reports of tasks, and outcomes that actuators report.
+// Tests of agents' reports about tasks, and of outcomes that actuators report.
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A job of two tasks of one core and a GiB each in a window, with its agents' reports.
+// Returns a window of a job with two tasks, which use 1 core and 1 GiB each, and the given reports of agents.
 ClosedWindow Reported(int32_t index, std::vector<TaskReport> reports,
                       std::vector<TaskThrottling> throttling = {}) {
   ClosedWindow closed = TwoTasks(index, 4, static_cast<float>(8 * kGiB));
@@ -84,8 +84,8 @@ OutcomeUpdate Minimum(Target target, double minimum, std::string job = "job-0") 
   return update;
 }
 
-// A limit that an agent reports as impossible becomes a lower bound of limits, if a kernel could have refused the
-// limit.
+// If an agent reports that a limit is impossible, and a kernel could have rejected the limit, the limit becomes
+// a lower bound.
 TEST(LiveTrials, ARefusedLimitIsTheFloorFromThenOn) {
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
   AddJobs(fleet, 2);
@@ -129,7 +129,7 @@ TEST(LiveTrials, ATrialIsListedWhileItRuns) {
   };
   ASSERT_TRUE(trial_of(1).has_value());
   EXPECT_FALSE(trial_of(1)->members.empty());
-  // Trials are found again after a stop; a trial that is only watched is not listed.
+  // After a restart, running trials are listed again, but not trials that are only watched.
   LiveFleet again(Settings(Policy::kMovingWindow, Mode::kCanary));
   AddJobs(again, 3);
   const std::string chunk = Chunk(fleet);
@@ -148,7 +148,7 @@ TEST(LiveTrials, ATrialIsListedWhileItRuns) {
   EXPECT_THAT(fleet.trials.Running(), IsEmpty());
 }
 
-// Only CPU has a trial: the memory lane has no trial that could be listed in its place.
+// Only CPU has a trial, and the memory lane must not hide the trial.
 TEST(LiveTrials, ATrialOfOneResourceIsListed) {
   const Cell cell(2);
   PolicyPair recommenders(Policy::kMovingWindow);

@@ -13,7 +13,7 @@
 
 namespace taut::brain {
 
-// Covers the windows with a measured load among the 288 up to the last measured one. 90 bytes.
+// Measured and overloaded windows among the 288 windows up to the last measured window. 90 bytes.
 class OverloadDay {
  public:
   // Adds a window; ignores a window that is not after last().
@@ -31,7 +31,7 @@ class OverloadDay {
   }
   uint32_t windows() const { return Count(measured_); }
   uint32_t overloaded() const { return Count(overloaded_); }
-  bool now() const { return now_; }  // true if last() is overloaded
+  bool now() const { return now_; }  // true if the window last() was overloaded
   // Returns the last measured window; INT32_MIN: none.
   WindowId last() const { return WindowId{last_}; }
 
@@ -42,7 +42,8 @@ class OverloadDay {
       for (const uint64_t word : *bits) out.Put(word);
     }
   }
-  // Returns DataLoss, and changes nothing, for bytes that Save cannot have written.
+  // Reads the bytes that Save wrote. Returns DataLoss, and changes nothing, for bytes that Save cannot have
+  // written.
   absl::Status Load(ByteReader& in) {
     OverloadDay read;
     read.last_ = in.Get<int32_t>();

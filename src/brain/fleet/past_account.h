@@ -1,4 +1,4 @@
-// Accounts of windows that were read from history after other windows were counted.
+// Accounts of windows that are read from history after later windows were accounted.
 #pragma once
 
 #include <span>
@@ -7,9 +7,9 @@
 
 namespace taut::brain {
 
-// Returns the account of the windows of the day up to `through` that are not in `counted` (ascending). The account
-// has the usage, and as allocation the owner's request, or the owner's limit without a request. If there are no
-// such windows, the entry has 0 windows.
+// Returns the account of the windows of the day up to `through` that are not in `counted` (ascending). The
+// account has the usage, and as allocation the owner's request, or the owner's limit if there is no request. If
+// no window remains, the account has 0 windows.
 LateAccount PastAccount(const JobDay& day, WindowId through, std::span<const WindowId> counted);
 
 }  // namespace taut::brain

@@ -1,5 +1,5 @@
-// Recent memory limits of a job: a kill is charged to the limit at the time of the kill, however late the kill is
-// reported.
+// Recent memory limits of a job, so that a kill is attributed to the limit at the time of the kill, even if the
+// kill is reported late.
 #pragma once
 
 #include <algorithm>
@@ -12,27 +12,27 @@
 
 namespace taut::brain {
 
-// The last kKept changes of the limit. Without a change, the object has 24 bytes. Not saved: a restart reads the
-// last changes from the stored decisions. Times are seconds since the epoch.
+// The last kKept changes of the limit. An object without changes occupies 24 bytes. Not saved: after a restart,
+// the last changes are read from the stored decisions. Times are seconds since the epoch.
 class PastLimits {
  public:
   static constexpr size_t kKept = 8;
   // Time after which an order without an outcome counts as applied.
   static constexpr int64_t kApplySeconds = 600;
 
-  // Records that a decision at `now_s` replaced the limit `before`. Tasks may have either limit until the outcome.
+  // Records that a decision at `now_s` replaced the limit `before`. Until the outcome, a task may have the old
+  // or the new limit.
   void Note(uint64_t decision, int64_t now_s, std::optional<double> before);
   // Records that the order was sent at `now_s`; no task had the new limit earlier.
   void NoteSent(uint64_t decision, int64_t now_s);
   // Records an outcome. If the order failed, or was superseded before it was applied, tasks keep the previous
-  // limit until another order is applied.
+  // limit until a later order is applied.
   void NoteOutcome(uint64_t decision, Outcome outcome, int64_t time_s);
-  // Returns the lowest limit that a task may have had at some time in [since_s, until_s]; `now`: the current
-  // limit. Absent: no limit.
+  // Returns the lowest limit that a task may have had in [since_s, until_s]; `now`: the current limit. Absent:
+  // no limit.
   std::optional<double> LowestIn(int64_t since_s, int64_t until_s, std::optional<double> now) const;
 
-  // Returns true if `is` returns true for a limit, other than the current limit, that tasks may have had at
-  // `since_s` or later.
+  // Returns true if `is` returns true for a former limit that a task may have had at or after `since_s`.
   template <typename Is>
   bool AnySince(int64_t since_s, Is is) const {
     return std::ranges::any_of(changes_, [&](const Change& change) {
@@ -46,10 +46,10 @@ class PastLimits {
  private:
   struct Change {
     uint64_t decision = 0;
-    int64_t from_s = 0;  // until then, all tasks had `before`
-    int64_t to_s = 0;    // from then on, no task has `before`
+    int64_t from_s = 0;  // time until which all tasks had `before`
+    int64_t to_s = 0;    // time from which no task has `before`
     std::optional<double> before;
-    bool is_missed = false;  // the order was not applied: `before` lasts until the next change's to_s
+    bool is_missed = false;  // the order was not applied, so `before` lasts until to_s of the next change
   };
   const Change* Find(uint64_t decision) const;
   Change* Find(uint64_t decision) {

@@ -58,7 +58,7 @@ TEST(PastLimits, SeveralChangesAndNoLimit) {
   past.NoteOutcome(1, Outcome::kApplied, 1001);
   past.Note(2, 2000, 32);
   past.NoteOutcome(2, Outcome::kApplied, 2001);
-  past.NoteOutcome(9, Outcome::kApplied, 5);  // decision 9 belongs to another job
+  past.NoteOutcome(9, Outcome::kApplied, 5);  // decision 9 is not in `past`
   EXPECT_EQ(past.LowestIn(500, 500, 100), std::nullopt);
   EXPECT_EQ(past.LowestIn(1001, 1001, 100), 32);
   EXPECT_EQ(past.LowestIn(1500, 1500, 100), 32);

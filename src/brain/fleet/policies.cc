@@ -31,8 +31,8 @@ JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
 
 namespace {
 
-// Returns the cost of an overrun relative to a job with default settings: for CPU by its class, for memory by
-// its tolerance of OOM kills.
+// Returns the cost of an overrun relative to a job with default settings. For CPU, the cost depends on the job's
+// class, for memory on its tolerance of OOM kills.
 double OverrunPriceFactor(Resource resource, const JobInfo& job, const MovingWindowSettings& settings) {
   if (ThrottlesAtLimit(resource))
     return WorkFunctionRecommender::PriceFactor(ClassOf(job, settings.job_class));
@@ -51,7 +51,7 @@ double OverrunPriceFactor(Resource resource, const JobInfo& job, const MovingWin
 }  // namespace
 
 int32_t DecisionWindow(std::string_view job) {
-  // Uses FNV-1a and a finaliser, so that similar names are spread over the day.
+  // Uses FNV-1a and a finaliser, so that similar names get different windows.
   uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : job) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   hash ^= hash >> 33U;
@@ -95,11 +95,11 @@ absl::Status FleetModels::Load(ByteReader& in) {
   for (size_t i = 0; i < kFirstResources; ++i) {
     if (absl::Status s = analogs[i].Load(in); !s.ok()) return s;
   }
-  if (in.remaining() == 0) return absl::OkStatus();  // older version without the work function
+  if (in.remaining() == 0) return absl::OkStatus();  // an older version had no work function
   for (size_t i = 0; i < kFirstResources; ++i) {
     if (absl::Status s = works[i].Load(in); !s.ok()) return s;
   }
-  // The state of a version without these resources ends here.
+  // The state of an older version may end before these resources.
   for (size_t i = kFirstResources; i < kNumResources && in.remaining() > 0; ++i) {
     if (absl::Status s = analogs[i].Load(in); !s.ok()) return s;
     if (absl::Status s = works[i].Load(in); !s.ok()) return s;
@@ -118,7 +118,7 @@ void AddRisk(Policy policy, Resource r, const FleetModels& models, const Vertica
 
 namespace {
 
-// Inputs of a recommender.
+// Inputs for the construction of a recommender.
 struct Ingredients {
   Resource resource;
   const JobInfo& job;
@@ -142,8 +142,8 @@ std::unique_ptr<Recommender> MakeEnsemble(const Ingredients& in) {
 
 std::unique_ptr<Recommender> MakeAnalogs(const Ingredients& in) {
   AnalogJob job{DecisionWindow(in.job.name), in.settings.analogs.OwnOrder(in.resource)};
-  // A tolerance of OOM kills changes the risk target (SettingsFor), so it must not also change the price; a class
-  // changes only the price.
+  // A tolerance of OOM kills changes the risk target (SettingsFor), so it must not also change the price; a
+  // class changes only the price.
   if (ThrottlesAtLimit(in.resource))
     job.price_factor = OverrunPriceFactor(in.resource, in.job, in.settings.moving_window);
   return std::make_unique<AnalogsRecommender>(in.fleet.of(in.resource), MakeEnsemble(in), in.settings.oom,
@@ -160,16 +160,16 @@ std::unique_ptr<Recommender> MakeWorkFunction(const Ingredients& in) {
 // Composition of a recommender: its core and the wrappers around the core.
 struct Recipe {
   enum class Kind : uint8_t {
-    kBare,        // no wrapper: the limit is the owner's
-    kComparator,  // as published, with its own answer to an OOM kill and its own minima
+    kBare,        // no wrapper: the limit is the owner's limit
+    kComparator,  // as published, with the algorithm's own reaction to an OOM kill and its own minima
     kOurs,
   };
   Policy policy;
   Kind kind;
   std::unique_ptr<Recommender> (*make)(const Ingredients&);
-  bool keep_start = true;     // no memory limit is below the need of a task's start
-  bool young_margin = false;  // wider margin for young jobs, for a core without caution of its own
-  // Returns the seconds of history that must precede the first limit; nullptr: none required.
+  bool keep_start = true;     // true: no memory limit is below the memory that a task needs to start
+  bool young_margin = false;  // wider margin for young jobs, for a core that has no such margin
+  // Returns the seconds of history that must precede the first limit; nullptr: no minimum.
   double (*min_history_s)(const VerticalSettings&) = nullptr;
 };
 
@@ -208,8 +208,8 @@ const Recipe& RecipeOf(Policy policy) {
   return *it;
 }
 
-// A configured lower bound applies as a bound. The default lower bound applies as a floor, which stays below the
-// owner's limit.
+// Adds the floor. A configured lower bound remains a bound. The default lower bound becomes a floor, which stays
+// below the owner's limit.
 std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const Recipe& recipe,
                                          const Ingredients& in, BoundSettings& bounds) {
   FloorSettings floor;
@@ -217,7 +217,7 @@ std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const R
     floor.least = *bounds.lower;
     bounds.lower = bounds.granularity;
   }
-  // Too little memory aborts a start; too little CPU only slows a start down.
+  // A start fails with too little memory, but only takes longer with too little CPU.
   const bool kills = KillsAtLimit(in.resource);
   floor.keep_start = kills && recipe.keep_start;
   if (kills && recipe.young_margin) floor.young_margin = in.settings.ensemble.young_margin;

@@ -1,4 +1,4 @@
-// Composes each recommender of its core and wrappers, from one table. No recommender registers itself.
+// Composes each recommender of a core and wrappers, from one table. Recommenders do not register themselves.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,12 @@
 
 namespace taut::brain {
 
-// Models that the recommenders of one fleet share: the ensemble's, and one fleet model per resource for
-// analogs and for the work function. Read-only while jobs are stepped; CloseDay runs between days, on one
-// thread.
+// Models shared by the recommenders of a fleet: the ensemble's configuration, and for each resource a fleet
+// model for analogs and one for the work function. Read-only while jobs are stepped. CloseDay is called between
+// days, on one thread.
 struct FleetModels {
   EnsembleConfig ensemble;
-  std::vector<AnalogFleet> analogs;  // by IndexOf
+  std::vector<AnalogFleet> analogs;  // index: IndexOf(Resource)
   std::vector<WorkFunctionFleet> works;
 
   explicit FleetModels(const VerticalSettings& settings);
@@ -32,39 +32,40 @@ struct FleetModels {
   const AnalogFleet& of(Resource r) const { return analogs[IndexOf(r)]; }
   WorkFunctionFleet& work_of(Resource r) { return works[IndexOf(r)]; }
   const WorkFunctionFleet& work_of(Resource r) const { return works[IndexOf(r)]; }
-  // Learns from the rows that every recommender returned for the day that ended. The order of jobs must be fixed
-  // for a reproducible result.
+  // Learns from the rows that all recommenders returned for the ended day. The result is reproducible only if
+  // the order of jobs is fixed.
   void CloseDay(Resource r, int32_t day, FleetRows rows);
 
-  // Returns models with today's forecasts, for one recommender and resource under other settings. The returned
-  // models do not learn.
+  // Returns models with the current forecasts, for one recommender and resource under other settings. The
+  // returned models do not learn.
   FleetModels ForecastersFor(Policy policy, Resource r, const VerticalSettings& settings) const;
 
   void Save(ByteWriter& out) const;
-  // Reads the bytes that Save under equal settings wrote. After an error, the models that precede the damaged
+  // Reads the bytes that Save wrote under equal settings. If an error is returned, the models before the damaged
   // model are loaded.
   absl::Status Load(ByteReader& in);
 };
 
-// Ordered and delivered risk of the recommenders of one resource. A figure is absent if no job's recommender
-// accepts a risk target of its kind.
+// Target and delivered risk of the recommenders of one resource. A figure is absent if no recommender in use
+// accepts this kind of target.
 struct FleetRisk {
-  std::optional<double> days_ordered;  // share of job-days over the limit (analogs)
-  // Shares of work above the limits, target and delivered (work_function); for CPU, work that would be throttled.
+  std::optional<double> days_ordered;  // target share of job-days with usage above the limit (analogs)
+  // Target share and delivered share of work above the limits (work_function). For CPU, this work would be
+  // throttled.
   std::optional<double> work_ordered, work_over;
 };
 // Adds the figures of one recommender to `risk`.
 void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,
              FleetRisk& risk);
 
-// Returns the window of the day (in [0, 288)) at which a job's daily decision is due. The window is a hash of the
-// name: jobs are spread over the day, and the result is equal in every run and program.
+// Returns the window of the day, in [0, 288), in which a job's daily decision is due. The window is a hash of
+// the name, which spreads jobs over the day and is equal in every run and program.
 int32_t DecisionWindow(std::string_view job);
 
-// Returns the CPU class for a job's declared sensitivity; `otherwise` if the job declares none.
+// Returns the CPU class for a job's declared sensitivity; `otherwise` if none is declared.
 JobClass ClassOf(const JobInfo& job, JobClass otherwise);
 
-// Returns the recommender with all its wrappers. `fleet` must outlive the recommender.
+// Returns a new recommender with all its wrappers. `fleet` must outlive the recommender.
 std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, const JobInfo& job,
                                             const VerticalSettings& settings, FleetModels& fleet);
 

@@ -1,4 +1,4 @@
-// Every recommender as the engine composes it: names, checkpoints, copies.
+// Tests of every recommender as the engine composes it: names, checkpoints and copies.
 #include "brain/fleet/policies.h"
 
 #include <cmath>
@@ -51,8 +51,8 @@ TEST(Policies, JobsHaveNoneThatRunsOnlyInAReplay) {
   const std::string refused(Message(ParseJobPolicy("krr").status()));
   EXPECT_THAT(refused, ::testing::HasSubstr("\"krr\" runs only in taut replay"));
   EXPECT_THAT(refused, ::testing::Not(::testing::HasSubstr("crane")));
-  // The values of recommenders for jobs must be the first values, without gaps, because a list of choices depends
-  // on this order.
+  // Recommenders for jobs must have the first values, without gaps, because a list of choices depends on this
+  // order.
   for (size_t i = 0; i < Policies().size(); ++i) {
     EXPECT_EQ(static_cast<size_t>(Policies()[i].policy), i);
     EXPECT_EQ(Policies()[i].replay_only, i > static_cast<size_t>(Policy::kCombined));
@@ -74,7 +74,7 @@ TEST(Policies, EachKnobIsOneParameterWithASliderInsideWhatIsAccepted) {
   EXPECT_EQ(FindKnob("none"), nullptr);
 }
 
-// Rare bursts: the more a job tolerates, the less the ensemble spends to cover them.
+// Usage has rare bursts. With a higher tolerance of the job, the ensemble reserves less for the bursts.
 TEST(Policies, TheEnsemblePaysForOverrunsByClassAndTolerance) {
   const auto limit = [](Resource r, Sensitivity sensitivity, OomTolerance tolerance) {
     VerticalSettings settings;
@@ -146,7 +146,7 @@ VerticalSettings QuickSettings() {
   return s;
 }
 
-// A few jobs over some days of 24 windows, from which a fleet learns; the first job is under test.
+// Some jobs over some days with 24 windows each, from which a fleet learns. The first job is tested.
 class SmallFleet {
  public:
   static constexpr int kJobs = 5;
@@ -162,8 +162,8 @@ class SmallFleet {
   }
   Recommender& subject() { return *jobs_[0]; }
 
-  // Steps all days. `twin` is called before each day (window -1) and before each window. Once it returns a
-  // second subject, both are stepped and must agree from then on.
+  // Steps all days. Calls `twin` before each day (window -1) and before each window. After `twin` has returned a
+  // second recommender, both recommenders are stepped and must agree.
   template <typename Fn>
   void Live(Fn twin) {
     std::unique_ptr<Recommender> other;
@@ -270,8 +270,8 @@ RC_GTEST_PROP(Recommenders, ContinueFromACheckpointAsIfNothingHadHappened, ()) {
   });
 }
 
-// The copy is made between days, as for a restart. A copy has neither the last hour nor the last usage, so the
-// settings that use them are off here.
+// The copy is made between days, as in a restart. A copy lacks the last hour and the last usage, so settings
+// that use them are switched off.
 RC_GTEST_PROP(Recommenders, CopiesGoOnAsTheOriginal, ()) {
   VerticalSettings s = AnySettings();
   s.moving_window.hold_windows = 1;
@@ -286,7 +286,7 @@ RC_GTEST_PROP(Recommenders, CopiesGoOnAsTheOriginal, ()) {
 
 constexpr size_t kFloorBytes = 4 * sizeof(float) + 4 * sizeof(int32_t);
 
-// Any bytes yield an error, or a recommender that can be stepped, explained and saved.
+// Damaged bytes result in an error, or in a recommender that can be stepped, explained and saved.
 RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
   const Policy policy = AnyPolicy();
   const Resource resource = *rc::gen::element(Resource::kCpu, Resource::kMemory);
@@ -295,8 +295,8 @@ RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
   fleet.Live([&](Recommender& subject, int day, int window) -> std::unique_ptr<Recommender> {
     if (day != at_day || window != SmallFleet::kWindows / 2) return nullptr;
     const std::string bytes = Saved(subject);
-    // The floor's state is the last part: the job's first window, its peak and its windows. Without these fields
-    // the bytes equal those written by versions without floors, that window, and provisional limits.
+    // The last part of the state belongs to the floor. Without some of its fields, the bytes equal those of
+    // versions without floors, without the job's first window, or without provisional limits.
     const bool floored = policy != Policy::kVpa && policy != Policy::kStatic && policy != Policy::kKrr &&
                          policy != Policy::kCrane;
     const size_t before_floors = floored ? bytes.size() - kFloorBytes : bytes.size();
@@ -343,7 +343,7 @@ TEST(Policies, CpuHasNoOomFloor) {
   }
 }
 
-// Sensitivity selects the statistic: batch average < p90 < p95 for a mostly idle job.
+// For a mostly idle job, the sensitivity selects the statistic: batch average < p90 < p95.
 TEST(Policies, TheMovingWindowFollowsTheDeclaredSensitivity) {
   VerticalSettings settings;
   settings.moving_window.min_history_s = 0;
@@ -352,7 +352,7 @@ TEST(Policies, TheMovingWindowFollowsTheDeclaredSensitivity) {
     JobInfo job;
     job.sensitivity = sensitivity;
     auto r = NewRecommender(Policy::kMovingWindow, Resource::kCpu, job, settings, models);
-    // Loads: 150 x 0.1, 16 x 1, 1 x 2 ... so that p90 of the load is 1 and p95 is 2.
+    // The distribution 150 x 0.1, 16 x 1, 1 x 2 has a p90 of 1 and a p95 of 2, weighted by load.
     r->Observe(MadeSignal(Resource::kCpu, 0,
                           MadeSignal::AtBuckets{{{Grid::Cpu().BucketOf(0.1), 150},
                                                  {Grid::Cpu().BucketOf(1), 16},

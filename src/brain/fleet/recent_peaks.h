@@ -1,5 +1,5 @@
-// The highest amount of each of the last kSlices time slices. The caller chooses the length of a slice and never
-// changes it.
+// The highest amount in each of the last kSlices time slices. The caller chooses the length of a slice, which
+// must not change.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 
 namespace taut::brain {
 
-// Fixed memory; amounts are stored as floats.
+// Highest amount per slice, in fixed memory; amounts are stored as floats.
 class RecentPeaks {
  public:
   static constexpr int kSlices = 8;  // including the current slice
 
-  // Records an amount; ignores slices that are kSlices or more before the newest.
+  // Records an amount; ignores slices that are kSlices or more before the newest slice.
   void Note(int32_t slice, double amount) {
     if (newest_ != INT32_MIN && slice <= newest_ - kSlices) return;
     for (int32_t d = std::max(newest_, slice - kSlices) + 1; newest_ != INT32_MIN && d <= slice; ++d)
@@ -26,7 +26,7 @@ class RecentPeaks {
     newest_ = std::max(newest_, slice);
     Place(slice) = std::max(Place(slice), static_cast<float>(amount));
   }
-  // Returns the highest amount in the kSlices slices up to `slice`; absent: none.
+  // Returns the highest amount in the last kSlices slices up to `slice`; absent: none.
   std::optional<double> Highest(int32_t slice) const {
     float highest = kAbsent;
     for (int32_t d = std::max(slice, newest_) - kSlices + 1; newest_ != INT32_MIN && d <= newest_; ++d)
@@ -42,7 +42,7 @@ class RecentPeaks {
   void Load(ByteReader& in) {
     newest_ = in.Get<int32_t>();
     for (float& peak : peaks_) peak = in.Get<float>();
-    constexpr int32_t kMost = 1'000'000'000;  // slices of 3 s in a hundred years
+    constexpr int32_t kMost = 1'000'000'000;  // number of slices of 3 s in a hundred years
     if (newest_ != INT32_MIN && (newest_ > kMost || newest_ < -kMost)) *this = RecentPeaks();
   }
 

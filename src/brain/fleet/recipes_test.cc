@@ -1,4 +1,4 @@
-// Wrappers around each recommender, and the state that models of a fleet copy and save.
+// Tests of the wrappers around each recommender, and of the state of fleet models that is copied and saved.
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::Optional;
 
-// A job of one task, day after day.
+// A job with one task that is stepped day by day.
 class OneJob {
  public:
   OneJob(Policy policy, Resource r, const VerticalSettings& settings)
@@ -48,7 +48,7 @@ class OneJob {
 constexpr Policy kWithoutComparators[] = {Policy::kPeak, Policy::kMovingWindow, Policy::kEnsemble,
                                           Policy::kAnalogs, Policy::kWorkFunction};
 
-// A name used only here: every program must compute the same window.
+// Every program must compute the same window for a name, so the values are fixed.
 TEST(Recipes, TheWindowOfADailyDecisionIsTheSameInEveryProgram) {
   EXPECT_EQ(DecisionWindow("shop/web"), 263);
   EXPECT_EQ(DecisionWindow("search/frontend"), 190);
@@ -66,7 +66,7 @@ TEST(Recipes, MemoryStaysAboveWhatAStartNeeded) {
     } else {
       EXPECT_GE(*job.limit(), 1000 * kMiB) << Name(policy);
     }
-    // A slow start does not end a process.
+    // A process survives a slow start, so the floor applies only to memory.
     OneJob cpu(policy, Resource::kCpu, VerticalSettings());
     cpu.Use(4, 2);
     cpu.Use(0.2, 40 * kWindowsPerDay);
@@ -97,7 +97,7 @@ TEST(Recipes, MemoryOfYoungJobsIsWiderWhereTheRecommenderHasNoCautionOfItsOwn) {
   }
 }
 
-// The default floor yields to the owner's limit; a bound that a person set does not.
+// The default floor is limited by the owner's limit; a bound set by a person is not.
 TEST(Recipes, OnlyALowerBoundThatWasSetIsAboveTheOwnersLimit) {
   OneJob by_default(Policy::kPeak, Resource::kMemory, VerticalSettings());
   by_default.Use(4 * kMiB, 2 * kWindowsPerDay, 16 * kMiB);
@@ -109,7 +109,7 @@ TEST(Recipes, OnlyALowerBoundThatWasSetIsAboveTheOwnersLimit) {
   EXPECT_THAT(chosen.limit(), Optional(24.0 * kMiB));
 }
 
-// The VPA can have the same floor after a kill as Tautline's recommenders.
+// The VPA can be configured with the floor after a kill that Tautline's recommenders have.
 TEST(Recipes, AFloorAfterAKillIsOurs) {
   const auto after_kill = [](Policy policy, bool oom_floor) {
     VerticalSettings settings;
@@ -145,11 +145,11 @@ TEST(Recipes, TheSizeOfATaskIsGivenOnlyToTheResourceThatScales) {
   EXPECT_THAT(recommended(ScaledBy::kCpu, Resource::kMemory), Optional(::testing::DoubleNear(1.15, 0.02)));
 }
 
-// Tasks with half of the load use half of the memory. This must not lower the limit for the load of a busy task.
+// Tasks with half of the load use less memory, which must not lower the limit needed by a busy task.
 TEST(Recipes, ATaskOfAScaledJobIsSizedForABusyOne) {
   using ScaledBy = VerticalSettings::ScaledBy;
-  // Windows of `tasks` tasks that share a load of 8 units, each unit of 100 MiB and a core on 50 MiB.
-  // `of_series`: the load is a series, else it is the CPU.
+  // Returns the limit after the number of tasks has grown, for tasks that share a load of 8 units. Each task
+  // uses 50 MiB plus 100 MiB per unit. `of_series`: true if the load is a series, false if the load is CPU.
   const auto limit_after_scale_out = [](ScaledBy by, bool of_series) {
     VerticalSettings settings;
     settings.scaled_by = by;
@@ -159,7 +159,8 @@ TEST(Recipes, ATaskOfAScaledJobIsSizedForABusyOne) {
     double limit = 0;
     for (int32_t w = 0; w < 8 * kWindowsPerDay; ++w) {
       if (w % kWindowsPerDay == 0) one->StartDay(w / kWindowsPerDay);
-      // Varies on the first days, so that the line is known; four times the tasks at the end.
+      // The number of tasks varies on the first days, so that the relation of memory and load is learnt, and is
+      // 8 later.
       const uint32_t num = w < 5 * kWindowsPerDay ? 1 + static_cast<uint32_t>(w / 24) % 2 : 8;
       const auto each = static_cast<float>((50 + 100 * 8.0 / num) * kMiB);
       std::vector<TaskUsage> tasks;
@@ -186,7 +187,7 @@ FleetRows WorkOf(double over, double used) {
   return {row};
 }
 
-// Analogs that learnt from a fleet whose days reach up to 59 % above the week before.
+// Returns models that learnt from a fleet in which a day's peak exceeds the previous week's peak by up to 59 %.
 FleetModels LearntModels(const VerticalSettings& settings) {
   FleetModels models(settings);
   for (int32_t day = 0; day < 8; ++day) {
@@ -201,7 +202,7 @@ FleetModels LearntModels(const VerticalSettings& settings) {
   return models;
 }
 
-// Neither a wrapper nor a kept earlier limit lets the chance exceed the bound.
+// No wrapper may let the chance exceed the bound, and neither may an earlier limit that is kept.
 TEST(Recipes, NoLimitIsAboveTheHighestChance) {
   using ScaledBy = VerticalSettings::ScaledBy;
   Rng rng(3);
@@ -221,14 +222,14 @@ TEST(Recipes, NoLimitIsAboveTheHighestChance) {
       std::optional<double> before;
       for (int32_t w = 8 * kWindowsPerDay; w < 24 * kWindowsPerDay; ++w) {
         if (w % kWindowsPerDay == 0) one->StartDay(w / kWindowsPerDay);
-        // A new run of the program continues from a copy, or from the store.
+        // Replaces the recommender by a copy, as in a restart of the program.
         if (w % 1000 == 0) one = one->Clone();
         const double load = 1 + rng.Uniform(0, 2) * (w % kWindowsPerDay) / kWindowsPerDay;
         const double value =
             (200 + 300 * load) * kMiB * rng.Uniform(0.9, 1.1) * (rng.Below(500) == 0 ? 1.6 : 1);
         const MadeSignal made(Resource::kMemory, w,
                               {{0, static_cast<float>(value), static_cast<float>(value)}}, 4 * kGiB);
-        Signal signal = made;  // a view of what `made` holds
+        Signal signal = made;  // a view of `made`
         signal.load = load;
         one->Observe(signal);
         std::optional<double> limit = one->Recommend(WindowId{w + 1});
@@ -252,7 +253,7 @@ TEST(Recipes, NoLimitIsAboveTheHighestChance) {
   EXPECT_GT(held, 1000);
 }
 
-// The explanation of a scaled job's limit states the risk that is shown for this limit.
+// The explanation of a scaled job's limit contains the risk that is shown for this limit.
 TEST(Recipes, TheRiskOfAScaledLimitIsTheOneExplained) {
   VerticalSettings settings;
   settings.scaled_by = VerticalSettings::ScaledBy::kSeries;
@@ -267,7 +268,7 @@ TEST(Recipes, TheRiskOfAScaledLimitIsTheOneExplained) {
     const double load = 1 + (w % kWindowsPerDay) / 100.0;
     const auto value = static_cast<float>((100 + 300 * load) * kMiB);
     const MadeSignal made(Resource::kMemory, w, {{0, value, value}}, 4 * kGiB);
-    Signal signal = made;  // a view of what `made` holds
+    Signal signal = made;  // a view of `made`
     signal.load = load;
     one->Observe(signal);
     one->TakeTaskSize({.limit = 2, .load = 8});
@@ -312,7 +313,7 @@ TEST(FleetRisk, IsWhatTheRecommenderOfTheResourceWasOrdered) {
   EXPECT_TRUE(of(Policy::kWorkFunction, Resource::kCpu).work_over.has_value());
 }
 
-// Trains the models with jobs that grow a little each day.
+// Trains the models with jobs whose usage grows a little each day.
 void Train(FleetModels& models, const VerticalSettings& settings) {
   std::vector<std::unique_ptr<Recommender>> jobs;
   for (int j = 0; j < 6; ++j)
@@ -352,7 +353,7 @@ TEST(FleetModels, ForecastersKnowWhatTheFleetHasLearnt) {
   EXPECT_EQ(analogs.of(Resource::kMemory).price(), models.of(Resource::kMemory).price()) << "the same order";
   EXPECT_TRUE(
       models.ForecastersFor(Policy::kCombined, Resource::kMemory, settings).of(Resource::kMemory).ready());
-  // A copy of a forest is expensive; a recommender that does not read the forest has no copy.
+  // A copy of a forest is expensive, so models for a recommender that does not read the forest lack the forest.
   EXPECT_FALSE(
       models.ForecastersFor(Policy::kPeak, Resource::kMemory, settings).of(Resource::kMemory).ready());
   const FleetModels work = models.ForecastersFor(Policy::kWorkFunction, Resource::kCpu, settings);
@@ -390,7 +391,7 @@ TEST(FleetModels, ComeBackFromACheckpointAlsoOfAnEarlierVersion) {
   EXPECT_TRUE(earlier.of(Resource::kMemory).ready());
   EXPECT_FALSE(earlier.work_of(Resource::kCpu).share_over().has_value());
 
-  // Data that is truncated within any of the four models is rejected.
+  // Bytes that are truncated within one of the four models are rejected.
   const size_t whole = bytes.size();
   for (const size_t cut : {size_t{3}, whole - work.size() - 1, whole - work.size() + 3,
                            whole - work.size() + first_work + 3, whole - 1}) {

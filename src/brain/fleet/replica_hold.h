@@ -1,4 +1,4 @@
-// A hold: the number of tasks does not change because the policy cannot decide it.
+// A hold: the number of tasks stays because the policy cannot decide it.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace taut::brain {
 
-// kNotMeasured: the load or a signal that the policy reads is missing; also while the safe count runs.
-// kNoNumber: the policy's result is not a number of tasks.
+// Cause of a hold. kNotMeasured: the load, or a signal that the policy reads, is missing; also used while the
+// safe count is recommended. kNoNumber: the policy's result is not a valid number of tasks.
 enum class HoldCause : uint8_t { kNone, kNotMeasured, kNoNumber };
 inline constexpr std::array<HoldCause, 2> kHoldCauses = {HoldCause::kNotMeasured, HoldCause::kNoNumber};
 
@@ -21,18 +21,18 @@ constexpr std::string_view Name(HoldCause cause) {
 // A hold in force, or no hold (kNone).
 struct ReplicaHold {
   HoldCause cause = HoldCause::kNone;
-  int64_t since_s = 0;  // end of the first window, seconds since the epoch; 0 without a cause
+  int64_t since_s = 0;  // end of the hold's first window, seconds since the epoch; 0 without a hold
 
   bool holds() const { return cause != HoldCause::kNone; }
 };
 
-// A change of a hold: the hold began, its cause changed, or (kNone) the hold ended.
+// A change of a hold: the hold began, its cause changed, or the hold ended (kNone).
 struct ReplicaHoldChange {
   HoldCause cause = HoldCause::kNone;
-  int64_t time_s = 0;    // end of the window, seconds since the epoch
-  int64_t since_s = 0;   // start of the hold that begins or ends
-  int tasks = 0;         // recommended now
-  std::string sentence;  // reason for people; "" at the end of a hold
+  int64_t time_s = 0;    // end of the window of the change, seconds since the epoch
+  int64_t since_s = 0;   // start of the hold, seconds since the epoch
+  int tasks = 0;         // recommended number of tasks
+  std::string sentence;  // reason of the hold for people; "" at the end of a hold
 };
 
 }  // namespace taut::brain

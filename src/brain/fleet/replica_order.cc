@@ -35,12 +35,12 @@ int ReplicaOrder::AssumedReady(int ready, int count, size_t startup_windows) {
     assumed.clear();
     return ready;
   }
-  // Without a history of assumed tasks, the ready tasks are assumed to have run throughout the start-up time.
+  // Without a history of assumed tasks, the currently ready tasks are assumed for the whole start-up time.
   if (assumed.empty()) assumed.assign(startup_windows - 1, ready);
   assumed.push_back(count);
   if (assumed.size() > startup_windows) assumed.erase(assumed.begin());
-  // The newest tasks stop first, so the minimum over the start-up time is the number of tasks that have run
-  // throughout.
+  // The newest tasks stop first, so the minimum over the start-up time is the number of tasks that have run for
+  // the whole start-up time.
   const int started = *std::ranges::min_element(assumed);
   return gate.in_force.has_value() ? std::max(started, ready) : started;
 }
@@ -83,7 +83,7 @@ absl::Status ReplicaOrder::LoadOutcome(ByteReader& in, size_t startup_windows) {
     possible = possible && count >= 0;
   }
   if (!possible) return absl::DataLossError("the tasks assumed of a job: invalid value");
-  // The start-up time was longer when the state was saved.
+  // The state was saved with a longer start-up time.
   if (assumed.size() > startup_windows)
     assumed.erase(assumed.begin(), assumed.end() - static_cast<std::ptrdiff_t>(startup_windows));
   return absl::OkStatus();

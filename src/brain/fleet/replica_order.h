@@ -1,4 +1,4 @@
-// The number of tasks ordered for a job: the gate of the number, and the outcome of the order.
+// The ordered number of tasks of a job: the gate's state, and the outcome of the order.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace taut::brain {
 
-// State of the order. Not thread-safe.
+// State of the last order. Not thread-safe.
 struct ReplicaOrder {
   ReplicaGateState gate;
   uint64_t id = 0;       // id of the last decision that ordered the number; 0: none
   bool failed = false;   // the order failed
-  bool dry_run = false;  // no actuator carries out orders
-  // Tasks assumed to run in the last windows of a start-up time, newest last. Empty if the running tasks are
-  // observed.
+  bool dry_run = false;  // no actuator executes orders
+  // Numbers of tasks assumed to run in the last windows of a start-up time, newest last. Empty if the running
+  // tasks are observed.
   std::vector<int> assumed;
 
-  // Starts a new order.
+  // Starts a new order with the id `decision`.
   void Note(uint64_t decision) {
     id = decision;
     failed = false;
@@ -32,30 +32,30 @@ struct ReplicaOrder {
   // Processes the outcome of the order with the id `decision`. A failed order is repeated after
   // kRepeatFailedSeconds. Returns true if the state changed.
   bool TakeOutcome(uint64_t decision, Outcome outcome);
-  // Observes the running tasks. If another program sets the number, records a step back, which TakeStepBack
-  // returns once.
+  // Observes the running tasks. If another program sets the number of tasks, records a step back, which
+  // TakeStepBack returns once.
   void NoteRunning(const RunningTasks& running);
   std::optional<ReplicaStepBack> TakeStepBack() { return std::exchange(step_back_, std::nullopt); }
-  // Returns the end of the time without orders because another program sets the number; absent: orders are
-  // allowed.
+  // Returns the time until which no orders are sent because another program sets the number of tasks, seconds
+  // since the epoch; absent: orders are allowed.
   std::optional<int64_t> steps_back_until(int64_t now_s) const {
     return now_s < gate.step_back_until_s ? std::optional(gate.step_back_until_s) : std::nullopt;
   }
-  // Records that tasks are counted in another way from now on: the count may jump although no task starts or
+  // Records that the source of the count of tasks has changed: the count may jump although no task starts or
   // stops.
   void CountOtherwise();
   // Returns the number of ready tasks among the `count` tasks that the policy assumes to run. If `count` is only
-  // shown, or ordered in a dry run, returns how many tasks would be ready if they had been started. `ready`: ready
-  // tasks among the running tasks.
+  // shown, or ordered in a dry run, returns the number of tasks that would be ready if they had been started.
+  // `ready`: ready tasks among the running tasks.
   int AssumedReady(int ready, int count, size_t startup_windows);
-  // Returns the decision for the proposal, or a failed order again when its repetition is due.
+  // Returns the decision for the proposal, or repeats a failed order when its repetition is due.
   Verdict Decide(const JobPolicy& policy, ReplicaProposal proposal);
-  // Returns the time of the repetition of a failed order, for people; "" if none has failed.
+  // Returns a sentence for people with the time at which a failed order is repeated; "" if no order has failed.
   std::string FailedText() const;
-  // After the clock was far ahead: replaces times after `latest_s` by `now_s`.
+  // Replaces times after `latest_s` by `now_s`, after the clock was far ahead.
   void DistrustFuture(int64_t latest_s, int64_t now_s);
 
-  // Saves everything but the gate.
+  // Saves the order's state except the gate.
   void SaveOutcome(ByteWriter& out) const;
   absl::Status LoadOutcome(ByteReader& in, size_t startup_windows);
 

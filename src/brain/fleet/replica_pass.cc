@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-// A longer gap between windows with data means that tautd received nothing.
+// Number of windows; after a longer gap without data of any job, tautd is assumed to have received nothing.
 constexpr int64_t kDeafWindows = 3;
 
 }  // namespace
@@ -18,7 +18,7 @@ void ReplicaPass::Decide(LiveJob& job, int64_t now_s, PassOutput& out) {
   Verdict verdict = job.replicas->Decide(*job.policy, now_s);
   if (!verdict.kind.has_value()) {
     if (!job.policy->replica_policy.empty()) return;
-    // The job's policy was removed, and its order was taken back.
+    // The job's replica policy was removed, and the order was withdrawn.
     NoteHold(job, now_s, out);
     Drop(job);
     return;
@@ -59,8 +59,8 @@ void ReplicaPass::EndHold(LiveJob& job, int64_t now_s, PassOutput& out) {
 }
 
 void ReplicaPass::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
-  // If no job was measured, tautd itself received nothing, and the jobs may run normally. Silence is therefore
-  // counted only from the end of such a gap.
+  // If no job was measured, tautd itself received nothing, and the jobs may run normally. The silence of a job
+  // is therefore counted from the end of such a gap.
   if (closed.jobs.empty()) return;
   if (int64_t{closed.window.index} - heard_.index > kDeafWindows) heard_since_ = closed.window;
   heard_ = closed.window;
@@ -77,7 +77,7 @@ void ReplicaPass::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
   }
 }
 
-// RecommendAgain is required because a recommender uses the new size only when it recommends.
+// Calls RecommendAgain, because a recommender uses a new size only when it recommends.
 void ReplicaPass::TakeTaskSize(LiveJob& job) const {
   const TaskSize size = job.replicas->figures().size;
   for (const Resource r : kResources) job.of(r).lane.recommender().TakeTaskSize(size);

@@ -28,7 +28,7 @@ void PutSums(std::string_view name, const RiskKey& key, const RiskSums& sums, Js
   json.EndObject();
 }
 
-// `total`: the row sums over all classes and sizes.
+// Writes a row. `total`: true if the row sums over all classes and sizes.
 void PutRow(const RiskKey& key, const RiskRow& row, bool total, JsonWriter& json) {
   json.BeginObject();
   json.Field("resource", Name(key.resource));

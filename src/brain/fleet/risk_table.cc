@@ -11,7 +11,7 @@
 namespace taut::brain {
 namespace {
 
-// Outcome and promise of a day, in the unit of the promise.
+// Outcome and promised value of a day, in the unit of the promise.
 struct CameOfDay {
   double came, promised;
 };
@@ -31,7 +31,7 @@ void Save(const RiskSums& sums, ByteWriter& out) {
     out.Put(v);
 }
 
-// Returns false for sums that Save cannot have written.
+// Reads sums. Returns false for sums that Save cannot have written.
 bool Load(ByteReader& in, RiskSums& sums) {
   for (double* v : {&sums.days, &sums.days_over, &sums.used, &sums.cut, &sums.promised, &sums.spread}) {
     *v = in.Get<double>();

@@ -1,9 +1,9 @@
-// Promised and delivered risk of recommended limits: sums over job-days by resource, order class and size of the
-// job. The daemon and replays use this table.
+// Promised and delivered risk of recommended limits: sums over job-days by resource, class (CPU) or tolerance of
+// OOM kills (memory), and size of the job. The daemon and replays use this table.
 //
-// A forecasting recommender states the chance that a day's peak exceeds its limit. Another recommender keeps an
-// target share of work above its limits. The outcome is counted at the limit in force, which follows from the
-// recommendation by floors, bounds, rounding, the floor after an OOM kill, and the gate.
+// A forecasting recommender states the chance that a day's peak exceeds its limit. Other recommenders keep the
+// share of work above their limits at a target. The outcome is counted at the limit in force, which follows from
+// the recommendation by floors, bounds, rounding, the floor after an OOM kill, and the gate. See
 // docs/algorithms/vertical.md, "Promised and delivered".
 #pragma once
 
@@ -26,14 +26,14 @@
 
 namespace taut::brain {
 
-// Kind of a day's promise: none; the stated chance that the day's peak exceeds the limit; the target share
-// of work above the limits, of all jobs together or of the job alone.
+// Kind of a day's promise: none; the stated chance that the day's peak exceeds the limit; the target share of
+// work above the limits, of all jobs together or of the job alone.
 enum class RiskPromise : uint8_t { kNone, kChance, kFleetShare, kJobShare };
 inline constexpr std::array<std::string_view, 4> kPromiseNames = {"none", "chance", "fleet_share",
                                                                   "job_share"};
 
-// Size class by the limit of a task in cores or GiB: the owner's limit, or else the recommended one. The limit
-// predicts the outcome better than the number of tasks.
+// Size class by the limit of a task in cores or GiB: the owner's limit, or else the recommended limit. The class
+// is based on the limit, because the limit predicts the outcome better than the number of tasks.
 using JobSize = uint8_t;
 inline constexpr std::array<std::string_view, 5> kJobSizeNames = {"<0.25", "0.25-1", "1-4", "4-16", "16+"};
 JobSize JobSizeOf(Resource r, double limit);
@@ -51,7 +51,8 @@ struct RiskKey {
   std::string_view promise_name() const { return kPromiseNames[static_cast<size_t>(promise)]; }
   std::string_view size_name() const { return kJobSizeNames[size]; }
   bool is_share() const { return promise == RiskPromise::kFleetShare || promise == RiskPromise::kJobShare; }
-  // Returns true if work is counted (promises of a share, and CPU without a promise), false if job-days are.
+  // Returns true if the outcome is counted in work (promises of a share, and CPU without a promise), false if in
+  // job-days.
   bool counts_work() const {
     return is_share() || (promise == RiskPromise::kNone && resource == Resource::kCpu);
   }
@@ -61,64 +62,65 @@ struct RiskKey {
 // One job-day (UTC) of one resource.
 struct RiskDay {
   RiskKey key;
-  double promised = 0;       // the chance or the share; 0 without a promise
+  double promised = 0;       // promised chance or share; 0 without a promise
   bool over = false;         // usage exceeded the limit in some window, or a task was killed at the limit
-  double used = 0, cut = 0;  // core-seconds or byte-seconds: total, and the part above the limit
+  double used = 0, cut = 0;  // total and the part above the limit, in core-seconds or byte-seconds
 };
 
-// Sums over job-days; recent sums are weighted by age.
+// Sums over job-days; in recent sums, job-days are weighted by age.
 struct RiskSums {
   double days = 0, days_over = 0;
   double used = 0, cut = 0;
-  double promised = 0;  // expected days_over, or expected `cut`
-  double spread = 0;    // sum of squares of (outcome - promise) per job-day
+  double promised = 0;  // expected value of days_over or of `cut`
+  double spread = 0;    // sum of squared differences between outcome and promise per job-day
 
   void Add(const RiskDay& day);
   void Add(const RiskSums& other);
-  // Multiplies by the weight after `days` days.
+  // Multiplies all sums by the weight after `days` days.
   void Age(double days);
 };
 
-// One row: recent and lifetime sums.
+// One row of the table.
 struct RiskRow {
-  RiskSums recent;  // a day's weight halves every kRiskHalfLifeDays
+  RiskSums recent;  // sums in which a day's weight halves every kRiskHalfLifeDays
   RiskSums all;
   void Add(const RiskRow& other);
 };
 inline constexpr double kRiskHalfLifeDays = 30;
 
-// Returns the promised share of days or work; absent without a promise or without any days or work.
+// Returns the promised share of days or work; absent without a promise, or without days or work.
 std::optional<double> PromisedShare(const RiskKey& key, const RiskSums& sums);
-// Returns the delivered share, after adding one job-day that went as promised (half a day over if there is no
-// promise), so that few days do not yield a share of 0. Absent without days.
+// Returns the delivered share. One job-day with the promised outcome (half a day over the limit without a
+// promise) is added, so that few days do not yield a share of 0. Absent without days.
 std::optional<double> DeliveredShare(const RiskKey& key, const RiskSums& sums);
 // Formats a share for people: "2.7 %", "under 0.1 %" of days or "under 0.001 %" of work.
 std::string RiskShareText(bool of_work, double share);
 
-// Returns whether the recent outcome exceeds kBrokenBy times the promise, by more than kBrokenErrors standard
-// errors (as if job-days were independent), over at least kBrokenDays.
+// Returns true if the recent outcome exceeds kBrokenBy times the promise, and exceeds the promise by more than
+// kBrokenErrors standard errors (as if job-days were independent), over at least kBrokenDays.
 bool IsBroken(const RiskKey& key, const RiskSums& recent);
-// Returns IsBroken for the row of one class and size; false if the share is promised for all jobs together, which
-// promises nothing for a single class.
+// Returns IsBroken for the row of one class and size. Returns false for a share promised for all jobs together,
+// because such a promise makes no statement about a single class.
 bool IsBrokenRow(const RiskKey& key, const RiskSums& recent);
 inline constexpr double kBrokenBy = 1.2, kBrokenErrors = 3, kBrokenDays = 300;
 
-// Not thread-safe.
+// Table of promised and delivered risk. Not thread-safe.
 class RiskTable {
  public:
   using Rows = std::map<RiskKey, RiskRow>;
 
-  // Sets the day of later Add calls and ages older days. If the day is not after the last day, nothing ages.
+  // Sets the day for later calls of Add and ages the recent sums. Nothing ages if the day is not after the
+  // previous day.
   void BeginDay(int32_t day);
   void Add(const RiskDay& day);
 
   const Rows& rows() const { return rows_; }
-  // Returns sums over classes and sizes: one row for each resource, promise, and whether limits were set.
-  // Class and size of the keys are 0. O(rows).
+  // Returns sums over classes and sizes: one row for each resource, promise, and value of `set`. Class and size
+  // of the keys are 0. O(rows).
   Rows Totals() const;
 
   void Save(ByteWriter& out) const;
-  // All or nothing: returns DataLoss, and changes nothing, if the bytes are damaged.
+  // Reads the bytes that Save wrote. Returns DataLoss, and changes nothing, if the bytes are damaged.
   absl::Status Load(ByteReader& in);
 
  private:
@@ -126,15 +128,15 @@ class RiskTable {
   int32_t day_ = INT32_MIN;
 };
 
-// A broken promise, of one row or of a total.
+// A broken promise, of a row or of a total.
 struct BrokenPromise {
   RiskKey key;
   bool total = false;
   RiskSums recent;
 };
-// Returns the broken totals, and the broken rows of totals that hold, in the order of keys.
+// Returns the broken totals, and the broken rows of totals that are not broken, in the order of keys.
 std::vector<BrokenPromise> BrokenPromises(const RiskTable& table);
-// Returns one sentence for people.
+// Returns a sentence about the broken promise for people.
 std::string BrokenText(const BrokenPromise& broken);
 
 // The promise that a recommender states with its limit.
@@ -142,30 +144,30 @@ struct StatedPromise {
   RiskPromise promise = RiskPromise::kNone;
   double share = 0;
 };
-// Returns the promise: `chance` (for a day) if the recommender states it, else the target share of work above
-// limits in `settings`, which include the job's own risk target.
+// Returns the promise: `chance` (for a day) if the recommender states a chance, else the target share of work
+// above limits in `settings`. The settings include the job's own risk target.
 StatedPromise StatedPromiseOf(std::optional<double> chance, Policy policy, Resource r,
                               const WorkFunctionSettings& settings);
 
-// An open job-day of one resource. The key and promise of its first window apply to the whole day.
+// An unfinished job-day of one resource. The key and promise of the first window apply to the whole day.
 class OpenRiskDay {
  public:
   bool is_of(int32_t day) const { return day_ == day; }
-  // Starts the day; discards an open one.
+  // Starts the day; discards an unfinished day.
   void Begin(int32_t day, const RiskKey& key, double promised);
   const RiskKey& key() const { return key_; }
-  // Adds a window in which each task had `limit`, or trial->limit if the task belongs to the trial (nullptr: no
-  // trial).
+  // Adds a window in which each task had `limit`, or trial->limit if the task belongs to the trial. `trial`:
+  // nullptr if there is none.
   void Add(const Signal& signal, double limit, const Trial* trial);
   void AddOver() { over_ = true; }
-  // Closes the open day and returns the day.
+  // Ends the current day and returns the day.
   RiskDay End();
 
   void Save(ByteWriter& out) const;
   absl::Status Load(ByteReader& in);
 
  private:
-  int32_t day_ = INT32_MIN;  // INT32_MIN: no open day
+  int32_t day_ = INT32_MIN;  // INT32_MIN: no current day
   float promised_ = 0;
   float used_ = 0, cut_ = 0;
   RiskKey key_;

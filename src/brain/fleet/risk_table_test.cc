@@ -1,4 +1,4 @@
-// Sums of promised and delivered risk.
+// Tests of the sums of promised and delivered risk.
 #include "brain/fleet/risk_table.h"
 
 #include <cmath>
@@ -63,7 +63,7 @@ TEST(RiskTable, ChancesAreHeldAgainstDaysOver) {
   EXPECT_EQ(sums.days_over, 3);
   EXPECT_NEAR(sums.promised, 1.98, 1e-12);
   EXPECT_NEAR(*PromisedShare(kMemory, sums), 0.02, 1e-12);
-  // The share includes one more day that went as promised.
+  // The delivered share includes one additional day with the promised outcome.
   EXPECT_NEAR(*DeliveredShare(kMemory, sums), 3.02 / 100, 1e-12);
   EXPECT_NEAR(sums.spread, 3 * 0.98 * 0.98 + 96 * 0.02 * 0.02, 1e-12);
 }
@@ -75,7 +75,7 @@ TEST(RiskTable, SharesAreHeldAgainstWork) {
   table.Add({.key = kCpu, .promised = 0.001, .over = false, .used = 3000, .cut = 0});
   const RiskSums& sums = Recent(table, kCpu);
   EXPECT_NEAR(*PromisedShare(kCpu, sums), 0.001, 1e-12);
-  // The share includes one more day, with work of 2000 at the promised share.
+  // The delivered share includes one additional day with work of 2000 and the promised outcome.
   EXPECT_NEAR(*DeliveredShare(kCpu, sums), 7.0 / 6000, 1e-12);
   EXPECT_EQ(sums.days_over, 1);
 }
@@ -90,7 +90,7 @@ TEST(RiskTable, WhatIsNotKnownIsAbsent) {
   table.Add(Day(none, 0, false));
   EXPECT_EQ(PromisedShare(none, Recent(table, none)), std::nullopt);
   EXPECT_NEAR(*DeliveredShare(none, Recent(table, none)), 0.25, 1e-12) << "one day does not say never";
-  // For CPU without a promise, the delivered share is the share of work.
+  // For CPU without a promise, the delivered share is a share of work.
   none.resource = Resource::kCpu;
   none.job_class = 0;
   table.Add({.key = none, .promised = 0, .over = true, .used = 100, .cut = 30});
@@ -112,7 +112,7 @@ TEST(RiskTable, OldDaysFadeAndLifetimeStays) {
   EXPECT_NEAR(Recent(table, kMemory).spread, spread / 4, 1e-12);
   EXPECT_EQ(All(table, kMemory).days, 1);
   EXPECT_EQ(All(table, kMemory).promised, 0.5);
-  // A wrong clock: nothing ages, and days continue from there.
+  // A wrong clock starts an earlier day: nothing ages, and later days count from the earlier day.
   table.BeginDay(90);
   EXPECT_NEAR(Recent(table, kMemory).days, 0.5, 1e-12);
   table.BeginDay(91);
@@ -159,7 +159,7 @@ TEST(RiskTable, AShareOfAllJobsIsPromisedOfNoSize) {
       BrokenText(BrokenPromises(worse)[0]),
       HasSubstr(
           "CPU limits that are shown (all jobs): 2 % of the work were above the limit, 1 % was ordered"));
-  // A target share of each job is a promise.
+  // A share promised for each job is a promise for each row, so a single row can be broken.
   RiskKey own = kCpu, own_large = large;
   own.promise = own_large.promise = RiskPromise::kJobShare;
   RiskTable jobs;
@@ -253,7 +253,7 @@ RC_GTEST_PROP(RiskTable, OutlivesAStop, ()) {
   table.BeginDay(static_cast<int32_t>(days.size()));
   RC_ASSERT(Bytes(again) == Bytes(table));
   if (days.empty()) return;
-  // Truncated data is rejected, and nothing changes.
+  // Truncated bytes are rejected, and the table does not change.
   const auto cut = static_cast<size_t>(*rc::gen::inRange<int>(0, static_cast<int>(bytes.size())));
   ByteReader part(std::string_view(bytes).substr(0, cut));
   RC_ASSERT(!again.Load(part).ok());
@@ -278,7 +278,7 @@ TEST(RiskTable, ImpossibleSumsAreRefused) {
   }
 }
 
-// ---- An open day ----
+// ---- An unfinished day ----
 
 Signal Window(int32_t window, const std::vector<TaskUsage>& tasks) {
   return {.window = WindowId{window}, .buckets = {}, .tasks = tasks, .owner_limit = {}};

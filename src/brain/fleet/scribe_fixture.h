@@ -1,4 +1,4 @@
-// A recommender for tests: logs its calls, and recommends the number of the window.
+// A recommender for tests: logs its calls, and recommends the index of the window.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ enum class Answers : uint8_t { kWindow, kNothing };
 
 class Scribe final : public Recommender {
  public:
-  // `kills`: receives the events of kills in addition to the log; nullptr: none.
+  // `kills`: receives the events of kills in addition to the log; nullptr: log only.
   Scribe(std::vector<std::string>* log, Answers answers, std::vector<OomEvent>* kills = nullptr)
       : log_(log), kills_(kills), answers_(answers) {}
   void Observe(const Signal& s) override { Note("observe", s.window.index); }

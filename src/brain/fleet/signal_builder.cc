@@ -24,8 +24,7 @@ void AppendMemoryBuckets(std::span<const TaskUsage> tasks, std::vector<BucketWei
   buckets.erase(out + 1, buckets.end());
 }
 
-// Lowers a task's memory to the probed need; returns false if the task used no more than its need, or if the need
-// is unknown.
+// Lowers a task's memory to the probed need. Returns false if the need is unknown or is not below the usage.
 bool TakeNeeded(const TaskWindow& task, TaskUsage& usage) {
   if (task.memory_needed_bytes < 0) return false;
   const auto needed = static_cast<float>(kNeedMargin * double{task.memory_needed_bytes});
@@ -72,7 +71,7 @@ void DaySignals::Build(const JobDay& day, Resource resource, MemorySignal of) {
       for (const Resource r : kResources) {
         if (t.mean(r) >= 0) together[IndexOf(r)] = together[IndexOf(r)].value_or(0) + double{t.mean(r)};
       }
-      // The kernel throttles CPU second by second, but limits are judged by the 5-minute mean.
+      // Limits are judged by the 5-minute mean of CPU, although the kernel throttles over shorter periods.
       TaskUsage usage{t.task, t.mean(resource), t.judged(resource)};
       if (!(usage.mean >= 0 && usage.peak >= 0)) continue;
       usage_peak = std::max(usage_peak, usage.peak);

@@ -1,4 +1,4 @@
-// Signals from a job-day compared with a direct reading of the same day.
+// Tests the signals of a job-day against a direct computation from the same day.
 #include "brain/fleet/signal_builder.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void CheckWindow(const JobDay& day, const JobWindow& w, Resource resource, const
     const float mean = cpu ? t.cpu_mean_cores : t.memory_mean_bytes;
     if (mean < 0) continue;
     means.push_back(mean);
-    // A CPU limit is compared with the window's mean (tools/sim/scorecard.h).
+    // A CPU limit is compared with the mean of a window (tools/sim/scorecard.h).
     const float held = cpu ? t.cpu_mean_cores : t.memory_peak_bytes;
     peak = std::max(peak, held);
     if (!cpu) buckets[Grid::Memory().BucketOf(held)] += 1;
@@ -87,7 +87,7 @@ void CheckWindow(const JobDay& day, const JobWindow& w, Resource resource, const
 
 RC_GTEST_PROP(DaySignals, AreTheDaysMeasuredWindows, ()) {
   DaySignals signals;
-  // The second round with one object checks that no data of the first day remains.
+  // The second round uses the same object and checks that no data of the first day remains.
   for (int round = 0; round < 2; ++round) {
     const JobDay day = AnyDay();
     for (Resource r : kResources) {
@@ -109,7 +109,7 @@ RC_GTEST_PROP(DaySignals, AreTheDaysMeasuredWindows, ()) {
   }
 }
 
-// Returns a window of two tasks; the second task has only some figures.
+// Returns a window of two tasks; the second task lacks some values.
 JobDay OneWindow() {
   JobDay day;
   day.tasks = {{.task = 0,
@@ -156,7 +156,7 @@ TEST(DaySignals, ATaskWithoutItsMeanOrItsPeakIsLeftOut) {
   EXPECT_THAT(Built(day, Resource::kMemory).tasks, ::testing::SizeIs(1));
 }
 
-// 0 is a known value; absent is not 0.
+// A value of 0 is known and differs from an absent value.
 TEST(DaySignals, OwnersLimitsLoadAndThrottlingAreThoseOfTheWindow) {
   JobDay day = OneWindow();
   day.signals = {{"other", 1}, {"depth", 5}, {"rate", 0}, {"more", 2}};
@@ -202,7 +202,8 @@ TEST(DaySignals, OwnersLimitsLoadAndThrottlingAreThoseOfTheWindow) {
   }
 }
 
-// Returns tasks that use 100 bytes each; `needed`: probed needs, negative: unknown.
+// Returns a day with one window, in which each task has a memory peak of 1 GB. `needed`: probed needs of the
+// tasks; negative: unknown.
 JobDay Probed(const std::vector<float>& needed) {
   JobDay day;
   for (const float n : needed)
@@ -233,7 +234,7 @@ TEST(DaySignals, OfTheProbeATaskIsWhatItNeedsIfThatIsKnownAndLess) {
   for (const BucketWeight& b : s.buckets) weight += b.weight;
   EXPECT_EQ(weight, 4);
   EXPECT_EQ(s.buckets.front().bucket, Grid::Memory().BucketOf(4.4e8F));
-  // If the need is unknown, and by default, memory is the usage.
+  // Memory is the usage if the need is unknown, and also by default.
   signals.Build(Probed({kAbsent, kAbsent}), Resource::kMemory, MemorySignal::kProbe);
   EXPECT_EQ(signals.signals()[0].peak, 1e9);
   EXPECT_EQ(signals.signals()[0].usage_peak, std::nullopt);

@@ -1,5 +1,5 @@
-// Memory peaks that kernels keep for a job's tasks. A kernel's peak never falls: a peak from before a restart of
-// tautd is reported again after the restart, but is not a new peak.
+// Memory peaks that kernels keep for a job's tasks. A kernel's peak never falls. After a restart of tautd a
+// kernel reports a peak from before the restart again, which must not count as a new peak.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace taut::brain {
 
-// Holds at most kMost peaks, in bytes. The peaks are saved, so that they can be recognised after a restart.
+// Stores at most kMost peaks, in bytes. The peaks are saved, so that they can be recognised after a restart.
 class StandingPeaks {
  public:
-  static constexpr size_t kMost = 32;  // only the highest peaks matter, because lower peaks bound no cut
+  static constexpr size_t kMost = 32;  // lower peaks are not needed, because they restrict no decision
 
-  // Replaces the current peaks. `peaks` may have any order.
+  // Replaces the current peaks; `peaks` may be in any order.
   void Set(std::span<const float> peaks) { now_ = Highest({peaks.begin(), peaks.end()}); }
-  // Returns true if a task that was first seen after a restart had this peak before the restart. Each saved peak
-  // matches once.
+  // Returns true if the saved peaks contain this peak of a task that was first seen after a restart. Each saved
+  // peak matches once.
   bool Meet(float peak) {
     const auto known = std::ranges::find(before_, peak);
     if (known == before_.end()) return false;
@@ -37,7 +37,7 @@ class StandingPeaks {
     out.Put(static_cast<uint8_t>(all.size()));
     for (const float peak : all) out.Put(peak);
   }
-  // Returns false if Save cannot have written the bytes.
+  // Reads the bytes that Save wrote. Returns false if Save cannot have written the bytes.
   bool Load(ByteReader& in) {
     const auto saved = in.Get<uint8_t>();
     if (saved > kMost) return false;
@@ -53,7 +53,7 @@ class StandingPeaks {
     return peaks;
   }
 
-  std::vector<float> now_, before_;  // before_: saved before a restart and not matched since
+  std::vector<float> now_, before_;  // before_: peaks saved before a restart and not matched since
 };
 
 }  // namespace taut::brain

@@ -5,7 +5,7 @@
 namespace taut::brain {
 namespace {
 
-// Returns kills in the order of time, each kill once.
+// Iterates over kills in the order of time.
 class RecordedOoms {
  public:
   explicit RecordedOoms(std::span<const OomRecord> ooms) : ooms_(ooms) {}
@@ -24,7 +24,7 @@ class RecordedOoms {
   std::span<const OomRecord> ooms_;
 };
 
-// Tracks the limit in force on all tasks; times must ascend.
+// Tracks the limit in force on all tasks. Times must ascend.
 class AppliedLimits {
  public:
   AppliedLimits(std::span<const Decision> decisions, Resource resource)
@@ -48,9 +48,9 @@ class AppliedLimits {
 
 // Position of a lane in its history.
 struct Position {
-  int32_t day = INT32_MIN;   // day that the lane has begun
+  int32_t day = INT32_MIN;   // last started day; INT32_MIN: none
   WindowId last{INT32_MIN};  // newest window; INT32_MIN: none
-  double peak = 0;           // peak of the newest window; replaces an unknown limit
+  double peak = 0;           // peak in the newest window; used for kills without a known limit
 };
 
 void TakeKills(std::span<const OomRecord> ooms, const Position& at, JobStepper stepper) {
@@ -85,7 +85,7 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, ManagedLane&
       TakeKills(killed, at, stepper);
       steps.closes(s, killed);
       at.last = s.window;
-      at.peak = s.usage_peak.value_or(s.peak);  // kills depend on usage, not on needs
+      at.peak = s.usage_peak.value_or(s.peak);  // kills depend on usage and not on needs
     }
     if (day.day < history.open_day) stepper.EndDay(day.day, ignored);
   }

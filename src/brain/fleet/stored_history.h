@@ -1,4 +1,4 @@
-// Steps a lane through stored days of a job: for retraining, and for what-ifs under other settings.
+// Steps a lane through the stored days of a job, for retraining and for what-ifs under other settings.
 #pragma once
 
 #include <algorithm>
@@ -17,28 +17,27 @@ namespace taut::brain {
 struct StoredHistory {
   Resource resource = Resource::kMemory;
   std::span<const JobDay> days;  // ascending
-  // OOM kills of the job, ascending by time. Only lanes of memory use the kills.
+  // OOM kills of the job, ascending by time. Only memory lanes use the kills.
   std::span<const OomRecord> ooms;
-  // Decisions of the job for any target, ascending. Usage above a limit that was applied at the time was not
-  // visible (Signal::cut_at).
+  // Decisions of the job for any target, ascending. They show which usage could not be observed because a limit
+  // was applied (Signal::cut_at).
   std::span<const Decision> decisions = {};
-  // First day whose windows are not all stored. This day and later days begin and do not end.
+  // First day whose windows are not all stored. This day and later days are started but not ended.
   int32_t open_day = INT32_MAX;
   MemorySignal memory_signal = MemorySignal::kUsage;
 };
 
-// Callbacks for each window. `closes` passes the window to the lane (JobStepper::Observe). `killed`: kills before
-// the window's end that no earlier callback received.
+// Callbacks for each window. `killed`: kills before the window's end that no earlier callback received.
 struct HistorySteps {
-  // Before the lane observes the kills.
+  // Called before the lane observes the kills.
   absl::FunctionRef<void(const Signal&, std::span<const OomRecord> killed)> begins;
-  // After the lane observed the kills.
+  // Called after the lane observed the kills. Passes the window to the lane (JobStepper::Observe).
   absl::FunctionRef<void(const Signal&, std::span<const OomRecord> killed)> closes;
 };
 
-// Runs days, kills and windows in the order in which they happened; a kill comes before the end of its window.
-// REQUIRES: the lane has not begun the first day. Ends at the beginning of open_day, if it is set. `signals` is
-// scratch.
+// Processes days, kills and windows in the order in which they happened; a kill precedes the end of its window.
+// If open_day is set, it is started last. `signals` is reused memory. REQUIRES: the lane has not started the
+// first day.
 void StepHistory(const StoredHistory& history, DaySignals& signals, ManagedLane& lane,
                  const HistorySteps& steps);
 

@@ -1,4 +1,4 @@
-// Tests the signals and kills that a lane receives when stored days are stepped again.
+// Tests of the signals and kills that a lane receives from stored days.
 #include "brain/fleet/stored_history.h"
 
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ TEST(StoredHistory, UsageIsCutAtTheLimitThatWasAppliedThen) {
                                Eq(std::nullopt), Eq(std::nullopt)));
 }
 
-// A day of memory windows of one task each; the peak of window w is 10 w.
+// Returns a day of memory windows with one task; the peak of window w is 10 w.
 JobDay MemoryDay(int32_t day, const std::vector<int32_t>& windows) {
   JobDay out;
   out.day = day;
@@ -84,7 +84,7 @@ OomRecord KilledAt(int64_t time_s, std::optional<double> limit = std::nullopt) {
   return o;
 }
 
-// Records the calls of a lane, and the kills beside each window.
+// Logs the calls of a lane and the kills of each window.
 class StoredHistoryTest : public ::testing::Test {
  protected:
   void Step(Resource r, int32_t open_day = INT32_MAX) {
@@ -113,9 +113,9 @@ TEST_F(StoredHistoryTest, KillsAreTakenInBetweenTheBeginningAndTheEndOfTheirWind
   const auto start_s = [](int32_t w) { return WindowId{w}.start_s(); };
   ooms_ = {KilledAt(start_s(280)),           // before the day
            KilledAt(start_s(290) + 9, 500),  // in the first window
-           KilledAt(start_s(291)),           // at the end of the first: in the second
-           KilledAt(start_s(294)),           // while nothing was measured
-           KilledAt(start_s(300))};          // after all
+           KilledAt(start_s(291)),           // at the end of the first window, so it belongs to the second
+           KilledAt(start_s(294)),           // between measured windows
+           KilledAt(start_s(300))};          // after all windows
   Step(Resource::kMemory);
   EXPECT_THAT(log_, ElementsAre("start 1", "begins 290 with 2", "oom 288", "oom 290", "closes 290 with 2",
                                 "begins 291 with 1", "oom 291", "closes 291 with 1", "begins 296 with 1",

@@ -8,39 +8,40 @@
 
 namespace taut::brain {
 
-// The number that a series reports, and whether agents see the measured tasks. If agents see them, the measured
-// number is used.
+// The number of tasks that a series reports, and whether agents see the measured tasks. If agents see the tasks,
+// the measured number is used.
 struct CountedTasks {
   SaidReplicas said;
   bool by_agents = false;
 };
 
-// Covers the last window; not saved.
+// Number of tasks in the last window; not saved.
 class TaskCount {
  public:
   // Records a window with `measured` tasks and returns the number to use.
   int Take(const CountedTasks& counted, int measured);
-  // Returns true if the source of the number changed with the last window.
+  // Returns true if the source of the number differs between the last window and the window before.
   bool counts_otherwise() const { return counts_otherwise_; }
-  // Returns true if the number of the series is used; false before the first window.
+  // Returns true if the series' number is used; false before the first window.
   bool is_said() const { return is_said_.value_or(false); }
-  // Returns the number of ready tasks if the number of the series is used and the series reports ready tasks; else
-  // absent.
+  // Returns the number of ready tasks that the series reports; absent if the series' number is not used or the
+  // series does not report ready tasks.
   std::optional<int> said_ready() const {
     return is_said() && counted_.said.ready >= 0 ? std::optional(int{counted_.said.ready}) : std::nullopt;
   }
-  // Returns true if the number of the series is used and exceeds the number of measured tasks: the usage of the
-  // unmeasured tasks is unknown.
+  // Returns true if the series' number is used and exceeds the number of measured tasks. The usage of unmeasured
+  // tasks is then unknown.
   bool has_unmeasured() const { return is_said() && measured_ < counted_.said.count; }
-  // Returns a notice for people if the series differed from the measured number in the last 3 windows; else "".
+  // Returns a notice for people if the series differed from the measured number in each of the last 3 windows;
+  // else "".
   std::string Notice() const;
 
  private:
   CountedTasks counted_;
-  std::optional<bool> is_said_;  // absent: no window since the start
+  std::optional<bool> is_said_;  // absent: no window since the start of tautd
   bool counts_otherwise_ = false;
   int measured_ = 0;
-  int disagreeing_ = 0;  // consecutive windows with different numbers
+  int disagreeing_ = 0;  // number of consecutive windows in which the two numbers differ
 };
 
 }  // namespace taut::brain

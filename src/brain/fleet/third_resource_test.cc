@@ -1,5 +1,5 @@
-// Requirements of a new row in the table of resources: a live fleet sets its limits, explains them and restores
-// its lanes. The file has no tests without TAUT_THIRD_RESOURCE.
+// Tests that a new row in the table of resources suffices for a live fleet to set limits of the resource, to
+// explain them and to restore its lanes. There are no tests without TAUT_THIRD_RESOURCE.
 #ifdef TAUT_THIRD_RESOURCE
 #include <cstdint>
 #include <map>

@@ -9,10 +9,10 @@
 namespace taut::brain {
 namespace {
 
-// Factor per window on the counted periods, so that half remain after a day.
+// Factor per window on counted periods; counts halve in a day.
 const float kDecayOfWindow = static_cast<float>(std::exp2(-1.0 / kWindowsPerDay));
 
-// Returns the mean over the tasks whose limit is known. If no report has a limit, the previous value stays.
+// Returns the mean over the tasks whose limit is known. If no report has a limit, returns `before`.
 float AppliedOf(std::span<const TaskReport> reports, Resource r, float before) {
   double sum = 0;
   int count = 0;
@@ -33,15 +33,16 @@ void AddCounts(const FleetPoint& from, FleetPoint& to) {
     to.amounts[r].job_windows_over += from.amounts[r].job_windows_over;
 }
 
-// Replaces an amount that only reports Tautline's own order by the owner's last known amount: kube-state-metrics
-// and cAdvisor report a pod's amounts, but not who set them. Any other amount is the owner's. A replaced order is
-// forgotten once tasks have had time to follow. Returns true if the amount was Tautline's own order.
+// Replaces an amount that reports Tautline's own order by the owner's last known amount. kube-state-metrics and
+// cAdvisor report the amounts of a pod, but not the program that set them. An older order is forgotten an hour
+// after the last change, when tasks have had time to apply the new order. Returns true if the amount was
+// Tautline's own order.
 bool DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
   constexpr int64_t kFollowSeconds = 3600;
   if (amount < 0) return false;
   LiveLane& lane = job.of(r);
   const int64_t since_s = window.next().start_s() - kFollowSeconds;
-  // Several orders may have been replaced since `since_s`.
+  // More than one order may have been replaced since `since_s`.
   const bool was_ordered =
       r == Resource::kMemory && job.memory != nullptr &&
       job.memory->past_limits.AnySince(since_s, [&](double limit) { return IsAtLimit(r, amount, limit); });
@@ -53,7 +54,7 @@ bool DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
   return false;
 }
 
-// Stores the owner's request beside a limit. A missing series does not clear the request.
+// Stores the owner's request in addition to a limit. A missing series does not clear the request.
 void TakeRequest(const JobWindowData& data, Resource r, LiveLane& lane) {
   const float request = data.requests.of(r);
   if (lane.of_request || lane.owner_limit < 0) {
@@ -63,7 +64,7 @@ void TakeRequest(const JobWindowData& data, Resource r, LiveLane& lane) {
   }
 }
 
-// Stores the figures of the lane's last window.
+// Stores the lane's figures in the last window.
 void TakeFigures(const Signal& signal, LiveLane& lane) {
   double sum = 0;
   for (const TaskUsage& t : signal.tasks) sum += t.mean;
@@ -85,9 +86,9 @@ void VerticalPass::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t 
     if (job == nullptr) continue;
     for (const Resource r : kResources) {
       TakeOwnersAmount(job->policy->allocation(r), r, data);
-      // Agents report the owner's limits correctly, since they store the limits that they found.
+      // Agents store the limits that they found, so the owner's limits in their reports are correct.
       if (!EnforcedWhereItRuns(s_, *job) || data.num_reports > 0) continue;
-      // If the limit of the series is Tautline's order, the request of the series is Tautline's, too.
+      // If the limit of the series is Tautline's order, the request of the series is part of the same order.
       if (DropReadBack(closed.window, r, *job, data.window.limit(r)))
         data.requests.*OwnerRequests::kFields[IndexOf(r)] = kAbsent;
     }
@@ -97,7 +98,8 @@ void VerticalPass::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t 
 void VerticalPass::Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when,
                            RunTurns run) {
   if (first == 0) {
-    // The last window of the previous day had no usage, so EndWindow did not end that day.
+    // The previous day is still open if the last window of that day had no usage, because EndWindow was not
+    // called then.
     if (s_.day != INT32_MIN && closed.window.day() > s_.day) EndDay(out, when);
     s_.day = closed.window.day();
     out.point.window = closed.window;
@@ -141,14 +143,14 @@ void VerticalPass::ObserveTurn(const ClosedWindow& closed, std::span<const uint3
 void VerticalPass::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn) {
   ToJobDay(closed, index, turn.job_day);
   LiveJob& job = s_.Awake(turn.job_day.job);
-  // Stored windows have the number of tasks among their signals.
+  // Stored windows contain the number of tasks as a signal.
   const SaidReplicas& now = closed.jobs[index].replicas;
   const SaidReplicas said = now.known() ? now : SaidOf(turn.job_day.signals);
   if (job.policy->startup_window_s > 0 || job.starts != nullptr) ObserveStarts(turn.job_day, job);
   if (closed.jobs[index].window.num_tasks == 0) return ObserveIdle(turn.job_day, said, job);
   StartDay(job, closed.window.day());
   job.seen_today = true;
-  // The job is new, or its tasks have returned; its owner may have changed the settings in between.
+  // The job is new or has returned after a gap, in which its owner may have changed the settings.
   if (s_.awaits_owners && job.last_window.next() < closed.window) job.awaits_owner = true;
   job.last_window = closed.window;
   const JobWindowData& data = closed.jobs[index];
@@ -163,7 +165,7 @@ void VerticalPass::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoi
   uint32_t most_tasks = 0;
   for (const Resource r : kResources) most_tasks = std::max(most_tasks, ObserveLane(in, r, job, turn));
   if (job.replicas != nullptr) replicas_.TakeTaskSize(job);
-  // This step back was reported before the restart.
+  // The step back was reported before the restart.
   if (in.is_stored && job.replicas != nullptr) (void)job.replicas->order().TakeStepBack();
   if (in.point == nullptr) return;
   ++point->jobs;
@@ -181,7 +183,7 @@ uint32_t VerticalPass::ObserveLane(const JobInWindow& in, Resource r, LiveJob& j
   }
   const Signal& signal = turn.signals.signals().front();
   const std::optional<double> would_be = lane.lane.LimitInForce(signal.owner_limit);
-  // Compare with the limit that was recommended for this window: Observe below recommends a new limit.
+  // The comparison uses the limit that was recommended for this window, so it precedes Observe.
   const bool over = would_be.has_value() && signal.peak > *would_be;
   job.over_today = job.over_today || over;
   MarkDay(signal, job, lane);
@@ -200,8 +202,8 @@ uint32_t VerticalPass::ObserveLane(const JobInWindow& in, Resource r, LiveJob& j
   return lane.tasks;
 }
 
-// Handles a window without measured tasks. The tasks count as gone only if zero tasks were ordered (or shown), or
-// if a series reports their number; otherwise the measurement is missing.
+// Processes a window without measured tasks. The job counts as having no tasks only if zero tasks were ordered
+// (or shown), or if a series reports the number of tasks. Otherwise the measurement is missing.
 void VerticalPass::ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob& job) {
   const JobWindow& window = day.windows.front();
   LiveReplicas* const replicas = job.replicas.get();
@@ -212,7 +214,7 @@ void VerticalPass::ObserveIdle(const JobDay& day, const SaidReplicas& said, Live
     lane.usage_mean = lane.usage_peak = lane.need_peak = kAbsent;
     lane.tasks = 0;
   }
-  // A named signal that decides nothing must not hide that the job is unmeasured (TakeSilence).
+  // A named signal that affects no decision must not hide that the job is unmeasured (TakeSilence).
   if (window.load >= 0 || counts) job.last_window = window.window;
   if (!counts) return;
   Signal idle{.window = window.window, .buckets = {}, .tasks = {}, .owner_limit = {}};
@@ -250,8 +252,8 @@ void VerticalPass::TakeReports(LiveJob& job, std::span<const TaskReport> reports
   }
 }
 
-// Fills candidates_ with the tasks that a limit can be tried on: all measured tasks, or the tasks whose agents
-// apply limits.
+// Fills candidates_ with the tasks on which a limit can be tried: all measured tasks, or only the tasks whose
+// agents apply limits.
 void VerticalPass::FindCandidates(const ClosedWindow& closed, const JobWindowData& data, Resource r) {
   candidates_.clear();
   if (s_.AppliedTo(s_.jobs[data.job]) == LimitsApplied::kAgentsReport || data.num_reports > 0) {

@@ -26,8 +26,8 @@ std::vector<std::string> NamesOnTrial(const LiveLane& lane) {
   return names;
 }
 
-// Returns true if the job has history but no current window yet, and the owner's limit is unknown. A decision
-// now would lose the owner's limit.
+// Returns true if the job has history but no current window yet, and the owner's limit is unknown. A decision at
+// this time would replace a limit that could not be restored later.
 bool WaitsForWindow(const LiveJob& job, Resource r) {
   const Mode mode = job.policy->mode;
   const LiveLane& lane = job.of(r);
@@ -38,8 +38,7 @@ bool WaitsForWindow(const LiveJob& job, Resource r) {
 
 }  // namespace
 
-// Passes the rows of the day that ended to the fleet models. Jobs that were measured on this day begin the next
-// day.
+// Passes the rows of the ended day to the fleet models. Jobs that were measured on this day start the next day.
 void VerticalPass::EndDay(PassOutput& out, When when) {
   PerResource<FleetRows> rows;
   s_.risks.BeginDay(s_.day);
@@ -57,7 +56,7 @@ void VerticalPass::EndDay(PassOutput& out, When when) {
   }
   for (const Resource r : kResources) s_.models->CloseDay(r, s_.day, std::move(rows[static_cast<size_t>(r)]));
   s_.load_analogs.CloseDay();
-  // A second loop: a job may start its day only after the models have learnt from all jobs.
+  // A second loop is needed, because a job may start its day only after the models have learnt from all jobs.
   const WindowId next{(s_.day + 1) * kWindowsPerDay};
   for (LiveJob& job : s_.jobs) {
     if (!job.seen_today || job.day != s_.day) continue;
@@ -71,7 +70,7 @@ void VerticalPass::EndDay(PassOutput& out, When when) {
     if (slept) job.Sleep();
   }
   out.day_ended = true;
-  // Must be last: the steps above belong to the day that ended.
+  // Must be last, because the steps above belong to the ended day.
   ++s_.day;
 }
 
@@ -80,7 +79,7 @@ void VerticalPass::Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When wh
   const auto mode = std::find_if(job.overrides.begin(), job.overrides.end(),
                                  [](const Override& o) { return o.key == "mode"; });
   if (mode != job.overrides.end()) {
-    // The owner opted out after the move, so the move is undone.
+    // The owner has opted out after the move, so the move is undone.
     if (mode->who != kMigrationName || job.policy->migrate) return;
     SettingChange back;
     back.id = ++s_.last_setting;
@@ -128,13 +127,13 @@ void VerticalPass::Decide(const ClosedWindow& closed, size_t first, size_t last,
   for (size_t i = first; i < last; ++i) {
     LiveJob& job = s_.Awake(closed.jobs[i].job);
     const bool is_machine = IsWholeMachine(job.record);
-    if (job.last_window != closed.window) continue;  // only a named signal arrived: see ObserveIdle
+    if (job.last_window != closed.window) continue;  // only a named signal was received (ObserveIdle)
     for (const Resource r : kResources) {
       LiveLane& lane = job.of(r);
       if (lane.tasks == 0) continue;
       const bool sets =
           job.policy->mode != Mode::kObserve || lane.gate.in_force.has_value() || lane.gate.trial.has_value();
-      // Windows of the past may only show decisions, never order any.
+      // For windows of the past, decisions may be shown but not ordered.
       if (when == When::kNow || !sets) {
         if (job.policy->mode == Mode::kCanary) FindCandidates(closed, closed.jobs[i], r);
         DecideLane(job, r, now_s, Trigger::kWindow, out);
@@ -187,7 +186,7 @@ void VerticalPass::DecideLane(LiveJob& job, Resource r, int64_t now_s, Trigger t
   std::vector<std::string> on_trial = NamesOnTrial(lane);
   const std::optional<double> in_force = lane.gate.in_force;
   Verdict verdict = JobStepper(r, lane).Decide(*job.policy, facts);
-  // After the decision, which may have replaced in_force: tasks may still have the previous order.
+  // Must follow the decision, which may have replaced in_force; some tasks may still have the previous order.
   lane.NoteOrder(in_force);
   if (lane.gate.trial.has_value() && lane.gate.trial->members.size() != members) {
     out.trials.push_back(job.record.id);
@@ -209,7 +208,7 @@ void VerticalPass::DecideLane(LiveJob& job, Resource r, int64_t now_s, Trigger t
   if (const std::optional<double> limit = verdict.after; limit.has_value()) {
     s_.Wake(job);  // the job may sleep, and its bounds may have changed
     Reason reason;
-    // The limit of a trial was recommended when the trial began, perhaps not now.
+    // A trial's limit was recommended when the trial began, and may differ from the current recommendation.
     const bool is_recommended = limit == lane.lane.recommended();
     if (!is_recommended) reason.limit = limit;
     reason.SetRisk(is_recommended ? LiveRisk::Of(job, r, s_.passed.day())

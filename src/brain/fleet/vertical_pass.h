@@ -1,4 +1,4 @@
-// A pass over a closed window is three calls, so that a caller can release its lock between batches:
+// A pass over a closed window consists of three calls, so that a caller can release its lock between batches:
 // 1. For batches of closed.jobs: Observe(closed, first, last, output).
 // 2. Once: EndWindow(closed, output). The last window of a day also ends the day.
 // 3. For batches of closed.jobs: Decide(closed, first, last, output).
@@ -20,45 +20,45 @@
 
 namespace taut::brain {
 
-// Not thread-safe; Observe may step jobs in parallel through `run`.
+// Steps all jobs of a closed window. Not thread-safe; Observe may step jobs in parallel through `run`.
 class VerticalPass {
  public:
   VerticalPass(FleetState& state, ReplicaPass& replicas, LiveTrials& trials, LiveRisk& risk)
       : s_(state), replicas_(replicas), trials_(trials), risk_(risk) {}
 
-  // Jobs are stepped in turns of kTurnJobs; the number of threads on which `run` calls the turns does not
-  // change the result.
+  // Jobs are stepped in turns of kTurnJobs. The result does not depend on the number of threads on which `run`
+  // calls the turns.
   static constexpr size_t kTurnJobs = 64, kTurnsAtATime = 32;
   // Determines the owner's amounts by each job's allocation setting. Call before Observe. If an actuator other
-  // than agents sets limits, series may report Tautline's orders; the owner's last known amount replaces a
-  // reported order.
+  // than agents sets limits, a series may report Tautline's order; the owner's last known amount then replaces
+  // the reported amount.
   void TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last);
   // Observes closed.jobs[first, last). The batch with first = 0 also starts the window, and ends an earlier day
-  // that is still open.
+  // that has not ended.
   void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow,
                RunTurns run = RunInOrder);
-  // Replays the jobs closed.jobs[indices] of a stored window, without counting them for the fleet's totals.
+  // Replays the jobs closed.jobs[indices] of a stored window, without counting them in the fleet's totals.
   void ObserveAgain(const ClosedWindow& closed, std::span<const uint32_t> indices, RunTurns run) {
     ObserveJobs(closed, indices, nullptr, run);
   }
-  // Appends an account entry for each job of closed.jobs[first, last). Call after Observe and before Decide, so
-  // that allocations still belong to the window.
+  // Appends an account entry for each job in closed.jobs[first, last). Call after Observe and before Decide, so
+  // that the allocations are those in force during the window.
   void Account(const ClosedWindow& closed, size_t first, size_t last, std::vector<AccountEntry>& out) const;
   // Ends the window. At the last window of a day, the fleet models learn, and jobs move to other modes and begin
   // the next day.
   void EndWindow(const ClosedWindow& closed, PassOutput& out, When when = When::kNow);
   // Decides limits and numbers of tasks of closed.jobs[first, last).
   void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow);
-  // Decides one limit of one job. `at_least`: lowest limit to decide, within bounds.
+  // Decides one limit of one job. `at_least`: lowest limit to decide, within the policy's bounds.
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, Trigger trigger, PassOutput& out,
                   std::optional<double> at_least = {});
 
  private:
-  // Scratch and results of one turn.
+  // Reused memory and results of one turn.
   struct Turn {
     JobDay job_day;
     DaySignals signals;
-    FleetPoint point;  // only its counts are used, so that the order of turns does not matter
+    FleetPoint point;  // only its counts are used, so that the order of turns does not affect the result
   };
   void ObserveTurn(const ClosedWindow& closed, std::span<const uint32_t> indices, bool counts, Turn& turn);
   void ObserveJobs(const ClosedWindow& closed, std::span<const uint32_t> indices, FleetPoint* point,
@@ -69,10 +69,10 @@ class VerticalPass {
     std::span<const TaskReport> reports;
     std::span<const TaskThrottling> throttling;
     const SaidReplicas& said;
-    FleetPoint* point;  // nullptr: not counted
-    bool is_stored;  // true: the window is replayed from the store; it has no requests, and mostly no reports
+    FleetPoint* point;  // nullptr: the job is not counted in the fleet's totals
+    bool is_stored;     // the window is replayed from the store and has no requests, and mostly no reports
   };
-  // Changes only the job, so that jobs may run in parallel.
+  // Observes a job. Only the job changes, so several jobs may be observed in parallel.
   void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn);
   // Returns the number of measured tasks.
   uint32_t ObserveLane(const JobInWindow& in, Resource r, LiveJob& job, Turn& turn) const;
@@ -90,7 +90,7 @@ class VerticalPass {
   ReplicaPass& replicas_;
   LiveTrials& trials_;
   LiveRisk& risk_;
-  // Scratch.
+  // Reused between calls.
   std::vector<uint32_t> candidates_;
   std::vector<uint32_t> indices_;
   std::vector<Turn> turns_;
