@@ -42,8 +42,8 @@ struct CompactionResult {
 // a heuristic, so that the search may miss a smaller cell that fits. The search has packed the resulting cell,
 // and also the cell with one machine less, on which the workload did not fit.
 //
-// Constraints, spread and bounds per machine become preferences for jobs with more tasks than half the machines of
-// the cell, and for jobs that request more than half of the cell's capacity of a resource.
+// Constraints, spread and bounds per machine become preferences for large jobs. A job is large if it has more
+// tasks than half the machines of the cell, or requests more than half of the cell's capacity of a resource.
 //
 // Costs about 2 * log2(machines) packings for each trial.
 absl::StatusOr<CompactionResult> CompactCell(const CellModel& model, const CompactionOptions& options);

@@ -7,8 +7,8 @@
 // less than 1.5 micro-units from quantity * rate.
 // An entry that spans price changes or edges of capacity windows is split at these times into whole units
 // (millicore-seconds or mebibyte-seconds). Dividing such an entry in two changes the quantities by at most 3
-// units in each part of time, and with a slack tax by at most 3 * slack / sum(request) units. Dividing any other
-// entry changes nothing.
+// units in each part of time. With a slack tax, the change is at most 3 * slack / sum(request) units. Dividing
+// any other entry changes nothing.
 //
 // Monotonicity. More usage, request, reservation or peak never lowers a group's charges, or charges less
 // credits, except for this rounding. The total is monotonic only without missed SLOs, because a credited charge

@@ -1,8 +1,9 @@
 // Time limits of the recommenders for one job at a time. Benchmarks of the whole fleet are in src/brain/fleet
 // and bench/.
-//
-//   ensemble, 64 models, one job-window <= 3 us · work function <= 1 us · analogs, one decision <= 50 us
-// Each benchmark prints its time limit beside the figure as budget_ns.
+//   ensemble, 64 models, one job-window <= 3 us
+//   work function <= 1 us
+//   analogs, one decision <= 50 us
+// Each benchmark prints its time limit as budget_ns.
 #include <benchmark/benchmark.h>
 
 #include <cmath>

@@ -1,11 +1,11 @@
 // The work function: limits as a schedule at a price. Reserved capacity, usage above the limit and changes of
 // the limit have a cost. For every level, the work function is the cost of the best schedule in hindsight that
-// ends at this level (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task system"). The
+// ends at this level. (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task system".) The
 // limit moves when its level has cost one charge for a change more than another level. Usage above the limit
 // raises the limit at once, to a height that the job's past usage above the limit determines. The fleet has one
 // price: people set a target share of work above the limits (CPU: throttled work), which determines the price.
-// If a job has far more work above its limits than the target, bursts that recur in one hour of each day or week
-// raise the limit for this hour alone (hour_levels.h).
+// For a job with far more work above its limits than the target, bursts may recur in one hour of each day or
+// week. Such bursts raise the limit for this hour alone (hour_levels.h).
 //
 // A step takes O(levels + tasks), about 0.4 us, and a job requires some 800 bytes. At midnight only the price
 // changes.

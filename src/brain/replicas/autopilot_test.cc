@@ -265,8 +265,8 @@ TEST(Autopilot, RefusesAStateThatCannotBe) {
   };
   for (size_t cut = 0; cut < bytes.size(); ++cut)
     EXPECT_EQ(load(bytes.substr(0, cut)), absl::StatusCode::kDataLoss) << cut;
-  // Offsets in the state: length of a window, number of the open window (9 bytes), sum and count of the open
-  // window's samples, number of closed windows (a byte), and each closed window's number and mean.
+  // Offsets in the state: length of a window, number of the open window (9 bytes), sum and count of its samples,
+  // number of closed windows (a byte). The number and the mean of each closed window follow.
   constexpr size_t kOpen = 8, kSum = kOpen + 9, kSamples = kSum + 8, kWindows = kSamples + 4 + 1,
                    kOneWindow = 16;
   const auto with = [&](size_t at, auto value) {
