@@ -24,7 +24,7 @@ struct MadeCellEventsOptions {
   // Run times of jobs outside production: log-normal, at most run_most_h.
   double run_median_s = 900, run_sigma = 2, run_most_h = 72;
   double daily_cycle = 0.3;  // the arrival rate peaks at (1 + daily_cycle) times its mean; [0, 1]
-  // Failures per machine; 0 days: never.
+  // Days between failures of a machine, 0 if machines never fail, and hours of a repair.
   double failure_days = 60, repair_h = 2;  // means of exponential distributions
   // Machines are serviced in turn: drained for notice_min, then down for maintenance_min.
   double maintenance_days = 28, maintenance_min = 30, notice_min = 15;

@@ -291,7 +291,7 @@ TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   ByteWriter out(&bytes);
   SaveLiveJob(*job, out);
   constexpr size_t kAdded =
-      1 + 2 * 4 + 1 + 2 * 4 + 4 * 4;  // with owner_before and ordered_before of both lanes
+      1 + 2 * 4 + 1 + 2 * 4 + 4 * 4;  // the last 16 bytes: owner_before and ordered_before of two lanes
   ASSERT_EQ(bytes[bytes.size() - kAdded], 2);
   bytes[bytes.size() - kAdded] = 4;
   out.Put(uint8_t{0});  // no starts

@@ -104,7 +104,8 @@ void LiveRisk::CountKill(const OomRecord& oom, int32_t day, const LiveJob& job, 
   if (!limit.has_value()) return;
   const Trial* trial = lane.trial();
   const double its = trial != nullptr && trial->Has(oom.task) ? trial->limit : limit->limit;
-  // If the limit that killed the task is unknown, the limit in force is assumed.
+  // A kill at an unknown limit is attributed to the limit in force. If the limit is only shown, the kill is not
+  // counted.
   if (!limit->set && !oom.limit.has_value()) return;
   if (!WasAbove(oom.limit.value_or(its), its)) return;
   const JobSize size = JobSizeOf(Resource::kMemory, lane.owner().value_or(limit->limit));
