@@ -51,7 +51,7 @@ Agent::~Agent() {
 
 void Agent::Sample(const NodeTime& now) {
   ++sample_;
-  // Look may remove a task, which would invalidate an iterator: go over a copy of the ids.
+  // Look may remove a task, which would invalidate an iterator: iterate over a copy of the ids.
   std::vector<uint64_t> ids;
   ids.reserve(tasks_.size());
   for (const auto& [id, task] : tasks_) ids.push_back(id);
@@ -91,12 +91,12 @@ void Agent::Sample(const NodeTime& now) {
   SendWindows(now);
   measured_ = now.at;
   for (const auto& [id, task] : tasks_) {
-    // A reading too soon after the last one ends no window although it may be over. measured_ must stay
-    // before that window: for the daemon, measured_ is the time up to which all ended windows were sent.
+    // A reading too soon after the previous one does not close a window that has ended. measured_ must stay before
+    // the end of this window, because the daemon expects no window that ended before measured_.
     const std::optional<WindowId> open = task->meter.oldest_open();
     if (open.has_value()) measured_ = std::min(measured_, Timestamp{EndOf(*open).us - 1});
   }
-  // Windows leave first: their limit fields must be those before this sample's moves.
+  // Send the windows first: their limit fields describe the limits before this sample's moves.
   Move(moving, now);
   guarded_us_ = now.steady_us;
   if (const std::optional<MemoryNow> memory = ReadMemory(); memory.has_value()) GuardMemory(*memory, now);
@@ -128,7 +128,7 @@ void Agent::Look(AgentTask& task, ReadDepth depth, const NodeTime& now) {
   CheckGrowth(task, now);
   if (depth != ReadDepth::kAll) return;
   task.kernel_peak = reading.memory_peak_bytes;
-  // Usage alone does not show kills and throttling: only a full reading has their counters.
+  // Only a full reading contains the counters of kills and throttling.
   task.probe_read.stall_us = reading.memory_pressure.some_us;
   task.probe_read.usage.reset();
   if (reading.memory_bytes.has_value()) task.probe_read.usage = static_cast<double>(*reading.memory_bytes);
@@ -166,7 +166,7 @@ void Agent::SendWindows(const NodeTime& now) {
 
 void Agent::Stop(const NodeTime& now) {
   const std::set<std::string_view> paths = GroupPaths();
-  // Ends guard and probe before SetByTier: it skips a task whose memory.high they own.
+  // End guard and probe before SetByTier, which skips a task whose memory.high the guard or a probe owns.
   for (const auto& [id, task] : tasks_) {
     EndThrottle(*task, FiguresOf(*task), "tautlet stops", now);
     EndProbe(*task, "tautlet stops");

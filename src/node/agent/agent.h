@@ -40,10 +40,10 @@ class FdWatch {
 struct AgentOptions {
   bool observe = false;
   double speed = 1;
-  MoverOptions moves;  // Its times are in steady time: divide them by `speed`.
+  MoverOptions moves;  // in steady time: the caller divides its times by `speed`
   std::vector<TaskRule> rules;
-  double machine_memory_bytes = 0;  // Local raises stop at 95 % of it; 0: unknown.
-  int all_every = 10;               // All files of a task are read once in this number of samples.
+  double machine_memory_bytes = 0;  // local raises stop at 95 % of this amount; 0: unknown
+  int all_every = 10;               // number of samples between two readings of all files of a task
   TierOptions tiers;
   ProbeSelection probe;
   bool has_memory_high = false;  // cgroup v2: tasks can be throttled
@@ -102,9 +102,9 @@ class Agent {
   void Sample(const NodeTime& now);
   // Handles a ready descriptor that the agent had added to the watch.
   void OnReady(uint64_t key, const NodeTime& now);
-  // True while a task may have been killed and the kernel has not counted the kill yet: the kernel wakes the
-  // agent before it counts a kill. Call Recheck every few milliseconds as long as this is true, which is at
-  // most half a second.
+  // True while a task may have been killed and the kernel has not counted the kill yet: the kernel wakes the agent
+  // before it counts a kill. Call Recheck every few milliseconds while the result is true, which is at most half a
+  // second.
   bool wants_recheck() const { return !suspects_.empty(); }
   void Recheck(const NodeTime& now);
   // Steady time at which GuardAgain is due, between samples; INT64_MAX if there is no guard.
@@ -114,14 +114,14 @@ class Agent {
   void GuardAgain(const NodeTime& now, bool is_woken = false);
   // Receives the daemon's messages since the last call and carries them out at once.
   void TakeOrders(const NodeTime& now);
-  // Sends a heartbeat and pending outcomes. The arguments are the agent's own cost, measured by the loop:
-  // share of a core, and bytes.
+  // Sends a heartbeat and pending outcomes. The arguments are the agent's own cost, as measured by the loop: share
+  // of a core, and bytes.
   void Beat(double cpu_share, uint64_t resident_bytes);
   // Sends the windows that are still open and restores what tiers, guard and probe have set. Limits that
   // tautd ordered stay in force.
   void Stop(const NodeTime& now);
 
-  // Current errors as text for people, by subject; an entry disappears when its cause does.
+  // Current errors as text for people, by subject; an entry disappears with its cause.
   const std::map<std::string, std::string>& errors() const { return errors_; }
   const AgentCounts& counts() const { return counts_; }
   // Returns the acts since the last call, oldest first: at most the last 10,000.
@@ -194,7 +194,7 @@ class Agent {
   // Restores oom_score_adj of processes that left the task, unless another program has changed the value
   // since.
   void RestoreLeavers(const std::vector<std::pair<ProcessId, int>>& left, int set);
-  // Restores oom_score_adj of all processes of the task to the owners' values, as far as the ledger has them.
+  // Restores oom_score_adj of the task's processes to the owners' values that the ledger has.
   void ReleaseScoresOf(AgentTask& task, const std::set<std::string_view>& paths);
   // Returns the cgroup paths of all tasks. A group within another task's group is a task of its own.
   std::set<std::string_view> GroupPaths() const;
@@ -254,8 +254,8 @@ class Agent {
   // Records new limit_ooms of the reading. Returns true if the task's own limit was met in the last 5 s;
   // otherwise a kill has another cause.
   bool NoteLimitOoms(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  // Returns true if a kill may be due to the task's own limit, on kernels that do not count how often the
-  // limit was met: no group above met its limit, and the task's peak came near its own.
+  // Returns true if a kill may be due to the task's own limit, on kernels that do not count how often the limit
+  // was met: no group above met its limit, and the task's peak came near the task's limit.
   bool MayBeOwnKill(const AgentTask& task, const TaskReading& reading) const;
   void ReadAbove(AgentTask& task, const NodeTime& now);
   // Reports a kill at a limit above the task, or for lack of machine memory. No limit is raised.
@@ -328,7 +328,7 @@ class Agent {
   std::vector<bool> looked_;  // indexed by finder: true once Find of this finder succeeded
   uint64_t sample_ = 0;
   Timestamp measured_{0};                 // Node time up to which all ended windows have been sent.
-  std::map<uint64_t, int64_t> suspects_;  // keyed by task id: steady time until which Recheck looks at it
+  std::map<uint64_t, int64_t> suspects_;  // keyed by task id: steady time until which Recheck reads the task
   // Changes to report with the next SendTasks.
   std::vector<uint64_t> fresh_;
   std::vector<Name> gone_;

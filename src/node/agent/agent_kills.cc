@@ -42,7 +42,7 @@ void Agent::OnReady(uint64_t key, const NodeTime& now) {
 }
 
 void Agent::Recheck(const NodeTime& now) {
-  // Recheck may remove tasks and change suspects_: go over a copy.
+  // Recheck may remove tasks and change suspects_: iterate over a copy.
   const std::map<uint64_t, int64_t> suspects = suspects_;
   for (const auto& [id, until] : suspects) {
     const uint64_t ooms = counts_.ooms;
@@ -168,7 +168,7 @@ void Agent::CheckGrowth(AgentTask& task, const NodeTime& now) {
   LimitLane& lane = task.of(Resource::kMemory);
   const std::optional<double> limit = lane.mover.current();
   const std::optional<double> owner = OwnersMemory(*task.rule, task.owner);
-  // A limit at the owner's value is not raised: the owner set it, perhaps to stop a leak.
+  // A limit at the owner's value is not raised: the owner may have set it to stop a leak.
   if (!limit.has_value() || lane.owners || (owner.has_value() && *limit >= *owner)) return;
   const std::optional<int64_t> until_us = task.growth.Until(*limit);
   if (!until_us.has_value() || *until_us > scaled(kWindowSeconds * kMicrosPerSecond)) return;

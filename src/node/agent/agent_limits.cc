@@ -26,7 +26,7 @@ void Agent::TakeOrders(const NodeTime& now) {
     for (const pb::Terms& terms : message.orders().terms()) TakeTerms(terms);
     for (const pb::Order& order : message.orders().orders()) Order(order, now);
   }
-  // Move all orders of this call together: the ledger is then saved twice, not twice a task.
+  // Move all orders of this call together, so that the ledger is saved twice in total and not twice per task.
   std::vector<AgentTask*> moving;
   for (const auto& [id, task] : tasks_) {
     const bool due = std::any_of(task->lanes.begin(), task->lanes.end(),
@@ -57,7 +57,7 @@ void Agent::TakeTerms(const pb::Terms& terms) {
   }
 }
 
-// A time in the future is replaced by that of the order's first arrival, so that a repetition of the order is
+// A time in the future is replaced by the time of the order's first arrival, so that a repetition of the order is
 // not newer than the first.
 int64_t Agent::DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now) {
   const int64_t now_s = now.at.seconds();
@@ -169,7 +169,8 @@ std::optional<Agent::Step> Agent::PlanStep(AgentTask& task, Resource r, const No
   const bool at_owners = lane.owners && SameLimit(kind, *next, *lane.mover.target());
   step.writes = at_owners ? WritesForOwner(*task.rule, r, task.owner)
                           : WritesFor(*task.rule, r, *next, lane.mover.current());
-  // All writes of a step are intended before the first is made: the ledger is saved once for all tasks.
+  // Record all writes of a step as intended before the first write, so that one save of the ledger covers all
+  // tasks.
   for (const auto& [its_kind, value] : step.writes) {
     parts_.ledger->Intend(task.found, its_kind, task.owner.of(its_kind),
                           task.group->Rounded(its_kind, value));
@@ -216,7 +217,7 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
       parts_.ledger->Confirm(identity, kind);
       continue;
     }
-    // Without memory.high only the hard limit applies: this is not an error.
+    // Without memory.high only the hard limit applies, which is not an error.
     const bool is_soft_only = kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented;
     if (is_soft_only) s = absl::OkStatus();
     // After an error that may have changed the kernel, this write stays intended until the next comparison.
@@ -282,7 +283,7 @@ void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
   LimitLane& lane = task.of(r);
   const auto [state, obstacle, is_final] = lane.mover.status();
   const std::pair<MoveState, Obstacle> what(state, state == MoveState::kHeld ? obstacle : Obstacle::kNone);
-  // Usage stopped the steps before they reached the target.
+  // The limit is held before it reached the target: log the value that it reached.
   if (state == MoveState::kHeld) ActOnTarget(task, r);
   if (lane.decision == 0 || lane.said == what) return;
   lane.said = what;

@@ -365,7 +365,8 @@ TEST_F(AgentLimits, ObservingWritesNoLedger) {
   EXPECT_THAT(cell_.agent->errors(), IsEmpty());
 }
 
-// memory.max is written and memory.high is not; the ledger tells which of the two the kernel may have.
+// The write of memory.max succeeds and the write of memory.high fails. The ledger has the values that the kernel
+// may have.
 TEST_F(AgentLimits, TheLedgerTellsARefusedWriteFromOneThatIsNotKnown) {
   for (const bool refused : {true, false}) {
     AgentCell cell;

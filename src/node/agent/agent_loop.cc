@@ -149,7 +149,7 @@ void AgentLoop::Log(Agent& agent, const Uplink& uplink) {
 
 bool AgentLoop::WaitAndAct(Agent& agent, int64_t next_us) {
   int64_t wait_us = std::max<int64_t>(0, next_us - SteadyUs());
-  // While kills are pending, look every 2 ms: their count appears within milliseconds.
+  // While kills are pending, read the counters every 2 ms: the kernel counts a kill within milliseconds.
   if (agent.wants_recheck()) wait_us = std::min(wait_us, 2 * kMillisecond);
   std::array<epoll_event, 64> events{};
   // Rounded up: a wait rounded down to 0 would spin until the time is reached.
@@ -190,7 +190,7 @@ absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink) {
   const int64_t start = SteadyUs();
   Every sample{options_.sample_ms * kMillisecond, start};
   Every find{options_.find_s * kMicrosPerSecond, start};
-  // In a sped-up cell the daemon's time is that of agents' messages: heartbeats must be frequent.
+  // In a sped-up cell the agents' messages set the daemon's time, so heartbeats must be frequent.
   const int64_t beat_us = options_.speed > 1 ? std::max<int64_t>(kBeat / 50, sample.interval_us) : kBeat;
   Every beat{beat_us, start + beat_us / 2};
   Every log{kMicrosPerSecond, start};

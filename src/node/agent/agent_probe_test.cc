@@ -164,7 +164,7 @@ TEST(AgentProbe, PressureThatStaysReleasesTheTask) {
   cell.Live(30);
   ASSERT_GT(cell.high(), 0);
   for (int i = 0; i < 30; ++i) {
-    *cell.batch->reading.memory_pressure.some_us += 400'000;  // as if its disk were slow
+    *cell.batch->reading.memory_pressure.some_us += 400'000;  // the task stalls, as on a slow disk
     cell.Live(1);
   }
   EXPECT_EQ(cell.batch->limits.memory_high_bytes, std::nullopt);
@@ -230,7 +230,7 @@ TEST(AgentProbe, AnotherMemoryMaxBeginsAnew) {
   EXPECT_EQ(cell.ProbeActs(), (Strings{"probe_started", "probe_ended", "probe_started"}));
 }
 
-// Limits are learnt only from windows in which the limit was in force throughout.
+// A window has a needed value only if the probe covered the whole window, since limits are learnt from it.
 TEST(AgentProbe, AWindowSaysWhatTheTaskNeededAllTheTime) {
   ProbeCell cell;
   cell.footprint = 600 * kMiB;

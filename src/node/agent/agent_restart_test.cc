@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 class AgentRestart : public ::testing::Test {
  protected:
   AgentRestart() { cell_.ledger = *Ledger::Open(path_); }
-  // Kills the agent, so that only the file remains, waits `seconds`, and starts it again.
+  // Kills the agent, so that only the ledger's file remains, waits `seconds`, and starts a new agent.
   void Restart(int seconds = 10) {
     cell_.agent.reset();
     cell_.ledger = *Ledger::Open(path_);

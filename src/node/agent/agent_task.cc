@@ -37,7 +37,7 @@ uint64_t OomTally::Counted(uint64_t kills, int64_t now_us) {
 
 uint64_t OomTally::Event(bool has_counter, int64_t now_us) {
   if (has_counter) {
-    // The counter already had this kill: the event is its duplicate.
+    // The counter already contains this kill: the event is a duplicate.
     if (!IsRecent(counted_us_, now_us)) event_us_ = now_us;
     return 0;
   }

@@ -109,14 +109,14 @@ struct AgentTask {
   TaskMeter meter;
   std::vector<LimitLane> lanes;   // indexed by Resource
   TaskLimits owner;               // the owner's limits, before any change by the agent
-  TaskLimits in_force;            // as last read back
+  TaskLimits in_force;            // limits as last read back from the kernel
   std::vector<GroupAbove> above;  // read with in_force
   std::optional<uint64_t> oom_kills, periods, throttled;  // counters as last read
   std::optional<uint64_t> limit_ooms;
   int64_t limit_met_us = INT64_MIN / 2;  // steady time at which limit_ooms last rose
   std::optional<double> usage;           // memory in bytes, last reading, also between samples
   std::optional<OomScores> scores;       // absent until its processes are first read
-  std::optional<uint64_t> kernel_peak;   // TaskReading::memory_peak_bytes
+  std::optional<uint64_t> kernel_peak;   // TaskReading::memory_peak_bytes of the last full reading
   GrowthWatch growth;                    // memory usage
   int64_t compared_us = INT64_MIN;       // steady time at which in_force was read
   std::optional<int64_t> started_us;     // steady time; absent: started before the agent, unknown when
@@ -132,8 +132,8 @@ struct AgentTask {
     std::optional<double> usage;
     int64_t at_us = INT64_MIN / 2;  // steady time
   } probe_read;                     // values of the last full reading
-  // By LimitKind, for values that tiers set. is_others: another program changed the value, and the agent
-  // leaves it alone. is_refused: the kernel refused the value.
+  // By LimitKind, for values that tiers set. is_others: another program changed the value, and the agent does not
+  // change it again. is_refused: the kernel refused the value.
   std::array<bool, kNumLimitKinds> is_others{}, is_refused{};
   // Highest memory in bytes since peak_since_us, and in the span before that time.
   double peak = 0, peak_before = 0;
@@ -160,8 +160,8 @@ LimitWrites WritesFor(const TaskRule& rule, Resource r, std::optional<double> li
 LimitWrites WritesForOwner(const TaskRule& rule, Resource r, const TaskLimits& owner);
 // Returns the memory.high that belongs to this memory.max under `memory: soft`.
 double HighBeside(double max);
-// True if a write that failed with this code may still have changed the limit: a container that ends during
-// an update applies it at its next start. The ledger keeps both values as the agent's until the next
+// True if a write that failed with this code may still have changed the limit: a container that ends during an
+// update gets the new limit at its next start. The ledger keeps both values as the agent's until the next
 // comparison.
 bool MayBeWritten(absl::StatusCode code);
 // Converts kernel values to the limit in cores or bytes under this rule; nullopt: no limit.
@@ -171,8 +171,8 @@ std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits
 std::optional<double> OwnersMemory(const TaskRule& rule, const TaskLimits& owner);
 // As LimitOf(rule, ...), with the rule of a task. The kernel's default CPU weight counts as no limit.
 std::optional<double> LimitOf(const AgentTask& task, Resource r, const TaskLimits& limits);
-// Returns why the task has no limit of this resource: its owner set no limit and the rule adds none. "" if a
-// limit may be set.
+// Returns the reason why the task gets no limit of this resource: its owner set no limit and the rule adds none.
+// "" if a limit may be set.
 std::string WhyNotAdded(const AgentTask& task, Resource r);
 // Returns the group above a task with the lowest limit; nullptr if no group has a limit.
 const GroupAbove* LeastAbove(std::span<const GroupAbove> above, Resource r);

@@ -226,7 +226,7 @@ void Agent::NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, c
   hold.oom_floor = floors.oom;
   hold.throttle_floor = floors.throttle;
   if (floors.throttle.has_value()) {
-    // Steady time ends with the process: the ledger has the end of the hold in the node's time.
+    // Steady time ends with the process, so the ledger stores the end of the hold in the node's time.
     const double left_s = static_cast<double>(floors.throttle_left_us) * options_.speed / kMicrosPerSecond;
     hold.throttle_until_s = now.at.seconds() + static_cast<int64_t>(left_s);
   }
@@ -342,7 +342,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
   task.compared_us = now.steady_us;
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return;
-  // Recorded before in_force is replaced: the difference is when the present limit began.
+  // Compare before in_force is replaced: a difference means that the present limit begins now.
   for (const Resource r : kResources) {
     const bool same = LimitOf(task, r, *limits) == LimitOf(task, r, task.in_force);
     if (!same) task.of(r).limit_since = now.at;

@@ -1,5 +1,5 @@
-// The agent's reports about tasks and windows, and its response to orders. agent_trouble_test.cc tests what
-// it does without orders.
+// The agent's reports about tasks and windows, and its response to orders. agent_trouble_test.cc tests its
+// reactions without orders.
 #include "node/agent/agent.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ TEST(AgentWindows, AreSentOnceInOrderAndKept) {
   }
 }
 
-// Otherwise a daemon that takes its time from samples would close a window whose data have not arrived yet.
+// A time beyond an unsent window would make a daemon with time from samples close the window without its data.
 TEST(AgentWindows, NoTimeIsToldBeyondAWindowThatIsHeld) {
   AgentCell cell;
   cell.Start();
@@ -138,7 +138,7 @@ TEST(AgentWindows, ClockJumpsLoseAndDoubleNothing) {
   for (const pb::Windows& w : forward) seconds += SecondsIn(w.tasks(0));
   EXPECT_GE(seconds, 98 + 500);
 
-  // The clock goes back into windows that were sent already; none is sent twice.
+  // The clock goes back into windows that were already sent; no window is sent twice.
   cell.now.at.us -= 3000 * kMicrosPerSecond;
   cell.Run(4000);
   EXPECT_EQ(cell.agent->counts().jumps, 2U);
@@ -203,7 +203,7 @@ TEST(AgentTasks, TwoOfOneNameAreAnErrorAndTheFirstLives) {
   cell.Run(1);
   EXPECT_THAT(twin.writes, IsEmpty());
   EXPECT_EQ(a.limits.memory_max_bytes.has_value(), true);
-  // The second task of the same name takes the place of the first once that has ended.
+  // The second task of the same name replaces the first task after its end.
   cell.Remove(a);
   cell.Run(10);
   EXPECT_EQ(cell.agent->FindTask("shop/web", "a")->found.identity, "memory:twin");

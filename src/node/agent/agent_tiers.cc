@@ -131,7 +131,7 @@ bool Agent::MayBeGuarded(const AgentTask& task, const TierByPath& tiers) const {
   for (const std::string& own : options_.own_groups) {
     if (IsWithin(own, path)) return false;
   }
-  // An act on a group affects all groups in it: leave it alone if one of them has a higher tier.
+  // An act on a group affects all groups in it: do not act if one of them has a higher tier.
   const std::string below = StrCat(path, "/");
   for (auto it = tiers.lower_bound(below); it != tiers.end() && it->first.starts_with(below); ++it) {
     if (it->second > task.tier.tier) return false;
@@ -236,7 +236,7 @@ void Agent::GuardMemory(const MemoryNow& memory, const NodeTime& now) {
 }
 
 absl::Status Agent::Throttle(AgentTask& task, double high) {
-  // The probe's value must not be taken for the owner's and restored after the throttle.
+  // The probe's value must not be mistaken for the owner's and be restored after the throttle.
   EndProbe(task, "the guard of memory throttles it");
   // Read now: in_force may be some samples old, and `high` must never raise a lower limit.
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();

@@ -405,7 +405,7 @@ TEST_F(AgentTrouble, AStoppedContainerIsStillKnownWhenItStartsAgain) {
   const std::string identity = a.found.identity;
   cell_.Remove(a);
   cell_.tasks.asleep = {identity};
-  cell_.Run(1000);  // longer than the agent remembers a task that is gone
+  cell_.Run(1000);  // longer than the agent remembers an ended task
   InMemoryTask& again = cell_.Add("shop/web", "a", 50 * kMiB);
   again.limits.memory_max_bytes = 400 * kMiB;  // the engine kept the limit
   cell_.Run(20);
@@ -464,7 +464,7 @@ TEST_F(AgentLedger, NothingIsWrittenThatCouldNotBeChangedBack) {
   EXPECT_EQ(Ledger::Open(path)->Find(a.found.identity)->values.at(LimitKind::kMemoryMax).set, 64 * kMiB);
 }
 
-// At each write the file already has the new value and the owner's.
+// At each write the file already contains the new value and the owner's value.
 TEST_F(AgentLedger, IsOnTheDiskBeforeTheKernelHasIt) {
   class WatchedGroup final : public TaskGroup {
    public:

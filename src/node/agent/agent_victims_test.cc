@@ -1,7 +1,7 @@
-// The tasks that end when a machine runs out of memory, over hours that differ by a seed. Tasks of all tiers
-// appear, grow, fork and disappear; the agent is killed and starts again; the guard has its default options.
-// A kernel in memory chooses by usage and oom_score_adj. No task of production ends while a task of a lower
-// tier runs and holds enough memory.
+// The tasks that the kernel or the guard ends when a machine runs out of memory, over hours that differ by a seed.
+// Tasks of all tiers appear, grow, fork and disappear; the agent is killed and starts again; the guard has its
+// default options. A simulated kernel chooses by usage and oom_score_adj. No task of production ends while a task
+// of a lower tier runs and holds enough memory.
 #include <cstdint>
 #include <map>
 #include <random>
@@ -59,7 +59,7 @@ class VictimMachine {
       highest = std::max(highest, cell_.processes.processes.at(pid).oom_score_adj);
     return highest;
   }
-  // Returns true if the agent has looked for tasks since this one appeared.
+  // Returns true if the agent has searched for tasks since this task appeared.
   bool IsKnown(const Sim& t) const { return second_ - t.came >= 6; }
 
   // ---- events ----
@@ -153,7 +153,7 @@ class VictimMachine {
     if (!IsProduction(victim)) return;
     ++of_production;
     EXPECT_STREQ(who, "the kernel") << "the guard ends no task of production";
-    if (!IsKnown(victim)) return;  // it appeared after the agent's last look
+    if (!IsKnown(victim)) return;  // the task appeared after the agent's last search
     for (const auto& [other, t] : tasks_) {
       EXPECT_TRUE(IsProduction(t) || !IsKnown(t) || t.used < needed)
           << who << " ended " << victim.tier << "/" << name << " of " << victim.used / kMiB << " MiB for "

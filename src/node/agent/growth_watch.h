@@ -9,8 +9,8 @@ namespace taut::node {
 // Growth of one task. Times are steady microseconds. Not thread-safe.
 class GrowthWatch {
  public:
-  // Adds a sample. The slope covers one to two times `step_us`. After a gap longer than that, or if time goes
-  // back, the slope is measured anew.
+  // Adds a sample. The slope covers one to two times `step_us`. After a gap of more than `step_us`, or if time
+  // goes back, the slope is measured anew.
   void Note(double usage, int64_t now_us, int64_t step_us);
   // Returns the microseconds until usage reaches `limit` at the present slope; 0 if usage has reached the
   // limit. nullopt if usage did not grow in each of the last two steps, or if a sample of these steps is

@@ -30,10 +30,10 @@ namespace v1 = taut::agent::v1;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Bound of messages that wait while the connection accepts no message. Above it, the connection is cancelled
-// and made anew.
+// Bound of messages that wait while the connection accepts no message. Above this bound, the connection is
+// cancelled and opened again.
 constexpr size_t kMaxLiveBytes = 2 * kMaxMessageBytes;
-// Bound of messages that wait for Take. Above it, reading pauses, and flow control stops the daemon.
+// Bound of messages that wait for Take. Above this bound, reading pauses, and flow control stops the daemon.
 constexpr size_t kMaxInboxBytes = kMaxMessageBytes;
 constexpr milliseconds kGoodbye{300};
 
@@ -242,9 +242,9 @@ class GrpcUplink final : public Uplink {
     v1::FromAgent message;
   };
 
-  // Each attempt has its own channel: gRPC's own delays would add to ours, and a channel that failed once
-  // returns its old error. The old channel is destroyed after the new one exists: gRPC's threads end with the
-  // last channel of a process, and this thread may be one of gRPC's threads.
+  // Each attempt has its own channel: gRPC's own delays would add to ours, and a channel that failed once returns
+  // its old error. The old channel is destroyed after the new channel exists: gRPC's threads end with the last
+  // channel of a process, and this thread may be one of them.
   void Connect() {
     grpc::ChannelArguments arguments;
     SetOptions(&arguments);
@@ -260,7 +260,7 @@ class GrpcUplink final : public Uplink {
     stream_->AddHold();
     is_held_ = true;
     stream_->StartRead(stream_->incoming());
-    // Hello is the first message, whatever is queued: the daemon needs the queue's number to acknowledge.
+    // Hello is the first message, before all queued messages: the daemon needs the queue's number to acknowledge.
     *outgoing_.mutable_hello() = options_.hello;
     outgoing_.mutable_hello()->set_queue(queue_->number());
     outgoing_.mutable_hello()->set_queued(

@@ -19,13 +19,13 @@ struct InMemoryTask {
   FoundTask found;
   TaskReading reading;
   TaskLimits limits;
-  // Like a kernel without swap: a memory limit below memory_bytes is refused.
+  // True: like a kernel without swap, SetLimit refuses a memory limit below memory_bytes.
   bool refuses_shrink_below_usage = true;
   absl::Status set_error;    // if not OK: SetLimit returns it and changes nothing
-  absl::Status lost_answer;  // if not OK: SetLimit returns it after it changed the limit
+  absl::Status lost_answer;  // if not OK: SetLimit changes the limit and then returns this error
   double least_memory = 0;   // result of Least(kMemoryMax); below it SetLimit fails with InvalidArgument
   std::optional<double> weight_of_all = {};  // result of Rounded(kCpuWeight, none): a kernel's default weight
-  double least_cores = 0;                    // lower CPU limits are rounded up to it, as with short periods
+  double least_cores = 0;  // SetLimit rounds lower CPU limits up to this value, as with short periods
   std::optional<int64_t> started_s;
   absl::Status kill_error;  // if not OK: Kill returns it
   int kills = 0;            // successful calls of Kill, which set memory_bytes to 0
@@ -33,7 +33,7 @@ struct InMemoryTask {
   std::vector<GroupAbove> above;
   std::vector<int> pids;               // ascending
   std::function<void()> around_write;  // called before and after each change by SetLimit
-  bool found_by_rule = true;           // false: Find leaves it out, Open still opens it
+  bool found_by_rule = true;           // false: Find leaves the task out, and Open still opens it
   std::vector<std::pair<LimitKind, std::optional<double>>> writes;  // every successful SetLimit
 };
 
@@ -54,8 +54,8 @@ class InMemoryProcesses final : public ProcessTable {
 
 class InMemoryTasks final : public TaskFinder {
  public:
-  // Adds a task. The reference is valid until the task is removed. An empty `identity` is replaced by one
-  // made of the names.
+  // Adds a task. The reference is valid until the task is removed. If `identity` is empty, the identity is made of
+  // the names.
   InMemoryTask& Add(std::string job, std::string task, std::string identity = "");
   void Remove(const std::string& identity) { tasks_.erase(identity); }
   std::set<std::string> asleep;   // identities for which MayReturn is true

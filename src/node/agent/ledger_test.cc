@@ -1,5 +1,5 @@
-// A ledger that was written can be read again, with any names of tasks. A damaged file is refused with the
-// line of the damage, and no file is ever half written.
+// A written ledger can be read again, with any names of tasks. A damaged file is refused with the line of the
+// damage, and a save never leaves half a file.
 #include "node/agent/ledger.h"
 
 #include <gmock/gmock.h>
@@ -222,11 +222,11 @@ TEST_F(LedgerFile, WhatCannotBeReadIsNotTakenForEmpty) {
   EXPECT_EQ(Ledger::Open(path_).status().code(), absl::StatusCode::kDataLoss);
   std::filesystem::create_directory(directory_ + "/d");
   EXPECT_FALSE(Ledger::Open(directory_ + "/d").ok());
-  // A file in place of a directory: the state is unknown, which is not the same as empty.
+  // A file in place of a directory: the state is unknown and must not be read as empty.
   EXPECT_FALSE(Ledger::Open(path_ + "/ledger").ok());
 }
 
-// A loss of power removes the cgroups too, so Save does not wait until the ledger is on disk.
+// A loss of power also removes the cgroups, so Save does not wait until the ledger is on disk.
 TEST_F(LedgerFile, WhatTheLossOfPowerLeavesIsEmpty) {
   for (const std::string& text : {std::string(), std::string(100, '\0')}) {
     Write(text);

@@ -51,8 +51,7 @@ void LimitMover::SetCurrent(std::optional<double> limit) {
 }
 
 void LimitMover::SetTarget(std::optional<double> limit, std::optional<int64_t> decided_s) {
-  // An order that was decided after the kill already allows for it: the floor of the kill is no longer
-  // needed.
+  // An order that was decided after the kill takes the kill into account: the kill's floor is no longer needed.
   if (!decided_s || MayFollow(*decided_s)) oom_floor_.reset();
   if (has_target_ && target_ == limit) return;
   target_ = limit;
@@ -88,7 +87,7 @@ double LimitMover::Goal(int64_t now_us) {
 
 bool LimitMover::IsThere(double goal) const {
   const double tolerance = Tolerance(goal);
-  // written_ counts too: a value that reads back rounded would otherwise be written again and again.
+  // Compare with written_, too: a value that reads back rounded would otherwise be written again and again.
   return Within(goal, Amount(current_), tolerance) || (written_ && Within(goal, *written_, tolerance));
 }
 
@@ -116,7 +115,7 @@ std::optional<std::optional<double>> LimitMover::Next(std::optional<double> usag
     SetState(refusals_ > 0 ? MoveState::kRefused : MoveState::kStepping, obstacle_);
     return Limit(goal);
   }
-  // Either figure alone may be outdated.
+  // Each of the two figures alone may be outdated.
   const bool known = usage && recent_peak;
   return StepDown(goal, known ? std::optional<double>(std::max(*usage, *recent_peak)) : std::nullopt, now_us);
 }
@@ -142,7 +141,7 @@ std::optional<std::optional<double>> LimitMover::StepDown(double goal, std::opti
     }
   }
   SetState(refusals_ > 0 ? MoveState::kRefused : MoveState::kStepping, obstacle_);
-  // The state is set before the wait for the interval, so that it is reported as stepping and not as idle.
+  // Set the state before the wait for the interval, so that the limit is reported as stepping and not as idle.
   if (wrote_us_ && now_us - *wrote_us_ < options_.step_interval_us) return std::nullopt;
   return std::optional<double>(next);
 }

@@ -36,7 +36,7 @@ struct MoverOptions {
   double throttle_ratio = 1.25;
   int64_t throttle_hold_us = int64_t{3600} * 1'000'000;
 
-  // Returns the options for a node clock that runs `speed` times as fast: steady times are divided by it.
+  // Returns the options for a node clock that runs `speed` times as fast: steady times divided by `speed`.
   MoverOptions AtSpeed(double speed) const;
 };
 
@@ -63,9 +63,9 @@ struct MoveStatus {
   bool is_final = false;                // refused, and not retried until the target changes
 };
 
-// Moves the limit of one resource of one task. A target counts as reached if the limit is within 0.1 % or 4
-// KiB of it, or if the written value reads back within the kernel's rounding (64 KiB, 0.01 cores). Times are
-// steady microseconds unless they end in `_s`. Not thread-safe.
+// Moves the limit of one resource of one task. A target counts as reached if the limit differs from the target by
+// at most 0.1 % or 4 KiB, or if the written value reads back within the kernel's rounding (64 KiB, 0.01 cores).
+// Times are steady microseconds unless their names end in `_s`. Not thread-safe.
 class LimitMover {
  public:
   LimitMover(Resource resource, const MoverOptions& options) : resource_(resource), options_(options) {}
@@ -78,7 +78,7 @@ class LimitMover {
   // means that the caller checked MayFollow, and the kill's floor is deleted. A repeated target changes
   // nothing; a new target does not wait for the backoff of the last target.
   void SetTarget(std::optional<double> limit, std::optional<int64_t> decided_s = std::nullopt);
-  // Removes the target: the limit stays where it is. MayFollow is unaffected.
+  // Removes the target: the limit stays at its present value. MayFollow is unaffected.
   void ClearTarget();
   // Returns the next value to write. Outer nullopt: no write is due now; inner nullopt: no limit. `usage` is
   // the present and `recent_peak` the highest usage of the last minute (bytes or cores); if either is absent,
@@ -97,8 +97,7 @@ class LimitMover {
   // Prevents cuts until this time; raises are made at once.
   void HoldCutsUntil(int64_t steady_us) { cuts_from_us_ = steady_us; }
 
-  // Return the floors for the ledger, and restore them. Restore does not move the limit; the next target
-  // does.
+  // Return the floors for the ledger, and restore them. Restore does not move the limit; the next target moves it.
   MoveFloors floors(int64_t now_us) const;
   void Restore(const MoveFloors& floors, int64_t now_us);
   // Limits the recorded time of a kill to `now_s`: the clock may have gone back.
@@ -106,10 +105,10 @@ class LimitMover {
     if (oom_s_.has_value() && *oom_s_ > now_s) oom_s_ = now_s;
   }
 
-  // Handles an OOM kill at `limit` (absent: the limit in force). Returns the limit to set at once: the raise
-  // after a kill, or `owner` if the task was killed below `owner` and `owner` is higher; at most `upper`.
-  // Returns nullopt if there is nothing to raise: no limit, `upper` is reached, or Next already retries it.
-  // The result becomes target and floor; orders decided before `at_s` (seconds of the cell's clock) do not
+  // Handles an OOM kill at `limit` (absent: the limit in force). Returns the limit to set at once: the raise after
+  // a kill, or `owner` if the task was killed below `owner` and `owner` is higher; at most `upper`. Returns
+  // nullopt if there is nothing to raise: there is no limit, `upper` is reached, or Next already retries the
+  // raise. The result becomes target and floor; orders decided before `at_s` (seconds of the cell's clock) do not
   // undo it. Memory only.
   std::optional<double> OnOom(std::optional<double> limit, std::optional<double> upper, int64_t at_s,
                               std::optional<double> owner = {});
@@ -148,7 +147,7 @@ class LimitMover {
   bool IsThere(double goal) const;
   std::optional<std::optional<double>> StepDown(double goal, std::optional<double> usage, int64_t now_us);
   void SetState(MoveState state, Obstacle obstacle);
-  // Makes `raised` the target if the target is lower. Returns it, or nullopt if the limit in force is not
+  // Makes `raised` the target if the target is lower. Returns `raised`, or nullopt if the limit in force is not
   // lower.
   std::optional<double> RaiseTo(double raised);
 

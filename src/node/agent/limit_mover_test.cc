@@ -144,7 +144,7 @@ TEST(LimitMover, RoundingOfTheKernelIsNotUndone) {
   EXPECT_EQ(mover.status().state, MoveState::kIdle);
   mover.SetCurrent(0.3);  // another program's value
   EXPECT_EQ(At(mover, 0, 2), Write(0.333));
-  mover.SetCurrent(0.33);  // another program wrote since, so it is no rounding
+  mover.SetCurrent(0.33);  // another program wrote this value, so it is not a rounding of 0.333
   EXPECT_EQ(At(mover, 0, 2), Write(0.333));
 }
 
@@ -165,7 +165,7 @@ TEST(LimitMover, RefusalsAreTriedAgainWithPatience) {
     EXPECT_EQ(mover.status().state, MoveState::kRefused);
     mover.Refused(now * kSecond);
   }
-  mover.SetTarget(900 * kMiB);  // the same order is no reason for another attempt
+  mover.SetTarget(900 * kMiB);  // the same order does not cause another attempt
   EXPECT_EQ(At(mover, 0, now + 1), std::nullopt);
   mover.SetTarget(880 * kMiB);
   EXPECT_EQ(At(mover, 0, now + 1), Write(880 * kMiB));
@@ -454,7 +454,7 @@ TEST(LimitMover, AHoldWithoutTimeLeftIsNotRestored) {
   LimitMover mover = Cpu(1.25);
   mover.Restore(floors, 0);
   EXPECT_EQ(mover.floors(-1).throttle, std::nullopt);
-  floors.throttle_left_us = int64_t{100} * 3600 * kSecond;  // from other options: at most an hour counts
+  floors.throttle_left_us = int64_t{100} * 3600 * kSecond;  // from other options: reduced to an hour
   mover.Restore(floors, 0);
   EXPECT_EQ(mover.floors(0).throttle_left_us, 3600 * kSecond);
   mover.Restore({}, 0);
@@ -531,7 +531,7 @@ RC_GTEST_PROP(LimitMover, MemoryNeverGoesBelowUsageNorBelowAKillsFloor, ()) {
   }
 }
 
-// An order is carried out in few writes as far as usage allows; then no write follows.
+// An order is carried out in few writes, as far as usage allows; no write follows.
 RC_GTEST_PROP(LimitMover, ArrivesInBoundedlyManyWrites, ()) {
   const double from = *rc::gen::inRange(1, 100'000) * kMiB;
   const double to = *rc::gen::inRange(1, 100'000) * kMiB;

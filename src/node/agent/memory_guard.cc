@@ -9,13 +9,13 @@
 namespace taut::node {
 namespace {
 
-constexpr double kLeastUsage = kMiB;  // less is not worth an act
+constexpr double kLeastUsage = kMiB;  // a task with less usage is not throttled or killed
 constexpr double kCutShare = 0.1;     // share of the usage that a throttle cuts, down to the request
 constexpr double kCalmFactor = 1.5;
 constexpr int64_t kMinuteUs = 60'000'000;
 constexpr int64_t kRateUs = 1'000'000;     // time over which a rate is computed
 constexpr int64_t kLeastRateUs = 100'000;  // shorter times have no rate
-constexpr double kNearFactor = 2;          // of throttle_below; is_near() below this multiple
+constexpr double kNearFactor = 2;          // is_near(): free memory below this multiple of throttle_below
 
 std::string PercentText(double share) { return fmt::format("{:.3g} %", share * 100); }
 
@@ -65,7 +65,7 @@ bool MemoryGuard::IsRefused(const std::map<uint64_t, int64_t>& refused, uint64_t
 }
 
 void MemoryGuard::Note(const MemoryNow& now, int64_t now_us) {
-  if (now.total != total_) readings_.clear();  // the limit changed: older readings do not compare
+  if (now.total != total_) readings_.clear();  // the limit changed: older readings cannot be compared
   total_ = now.total;
   if (readings_.empty() || readings_.back().at_us < now_us) {
     readings_.push_back({now_us, now.free});
@@ -250,7 +250,7 @@ void MemoryGuard::Refused(GuardActKind kind, uint64_t task, int64_t now_us) {
     kill_refused_[task] = now_us;
     if (victim_.has_value() && victim_->task == task) {
       victim_.reset();
-      // A kill that did not happen uses up none of the kills per minute.
+      // A kill that failed does not count in the kills per minute.
       if (!kills_us_.empty()) kills_us_.pop_back();
     }
   }

@@ -21,8 +21,8 @@ namespace taut::node {
 
 struct GuardOptions {
   bool throttle = false, kill = false;
-  // Free memory below throttle_below is a shortage. Below kill_below, tasks are killed. Below last_below,
-  // they are killed without any wait.
+  // Free memory below throttle_below is a shortage. Below kill_below, tasks are killed. Below last_below, tasks
+  // are killed without any wait.
   FreeThreshold throttle_below{0.10, 4 * kGiB};
   FreeThreshold kill_below{0.05, 2 * kGiB};
   FreeThreshold last_below{0.02, 512 * kMiB};
@@ -34,9 +34,9 @@ struct GuardOptions {
   // Time for throttling to take effect before a kill, and before the next tier is throttled. Tasks that
   // cannot be throttled are killed without this wait.
   int64_t after_us = 5'000'000;
-  // Predicts by the rate of the last second when free memory is used up, while less than twice throttle_below
-  // is free. If it is used up within ahead_us, tasks are killed without a wait; within after_us, it is a
-  // shortage. 0: no prediction.
+  // Predicts by the rate of the last second when free memory is used up, while less than twice throttle_below is
+  // free. A prediction within ahead_us starts kills without a wait; a prediction within after_us is a shortage. 0:
+  // no prediction.
   int64_t ahead_us = 1'000'000;
   // Longest wait for the memory of one victim before the next kill. The wait ends earlier if the memory is
   // free earlier.
@@ -90,7 +90,7 @@ class MemoryGuard {
   bool IsUrgent(const MemoryNow& now) const;
   // Amounts of free memory at which a notification is useful: ten steps from twice throttle_below down.
   std::vector<FreeThreshold> WatchedThresholds() const;
-  // True if less than twice throttle_below is free, as of the last Note or Step: read more often.
+  // True if less than twice throttle_below is free, as of the last Note or Step: the caller then reads more often.
   bool is_near() const { return is_near_; }
   bool is_short() const { return short_since_us_.has_value(); }
   bool IsThrottled(uint64_t task) const { return throttled_.contains(task); }
@@ -106,7 +106,7 @@ class MemoryGuard {
 
   void NoteState(const MemoryNow& now, int64_t now_us);
   std::string ShortReason(const MemoryNow& now) const;  // "" if there is no shortage
-  // Returns why a task must be killed; "" if none must. `is_last`: without any wait.
+  // Returns the reason why a task must be killed; "" if none must. `is_last`: without any wait.
   std::string EndReason(const MemoryNow& now, bool& is_last) const;
   // Bytes a second by which free memory falls; absent if free memory does not fall or there are too few
   // readings.

@@ -124,7 +124,7 @@ TEST(MemoryGuard, KillsAtOnceWhereNothingCanBeThrottled) {
   EXPECT_EQ(Text(kills_only.Step(Free(12.5), others, 0)), "K1") << "nor where throttling is off";
 }
 
-// Growth of 80 MiB/s on 700 MiB, as once measured when 100 MiB were free.
+// Growth of 80 MiB/s on 700 MiB, as measured once when 100 MiB were free.
 TEST(MemoryGuard, ActsOnTheRateOfGrowth) {
   const std::vector<GuardTask> tasks = {Task(1, Tier::kBatch, 100)};
   MemoryGuard guard(Both());
@@ -206,7 +206,7 @@ struct Machine {
       return true;
     });
     if (*rc::gen::inRange(0, 3) == 0) {
-      const uint64_t id = ++last_id;  // like the agent's, never reused
+      const uint64_t id = ++last_id;  // ids are never reused, like the agent's
       tasks.try_emplace(id, Task(id, static_cast<Tier>(*rc::gen::inRange(0, 5)), *rc::gen::inRange(0, 20)));
       if (*rc::gen::inRange(0, 2) == 0) tasks[id].request = *rc::gen::inRange(0, 20) * kMiB;
       tasks[id].can_throttle = *rc::gen::inRange(0, 3) > 0;

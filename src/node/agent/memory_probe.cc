@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kPage = 4096;
 constexpr int64_t kConfirmedUs = 300'000'000;
-// The limit is released after this many intervals without figures: a stall would not be noticed.
+// The limit is released after this many intervals without figures, because a stall would not be detected.
 constexpr int64_t kBlindIntervals = 10;
 // Readings further apart than both an interval and this time are a gap.
 constexpr int64_t kGapUs = 5'000'000;
@@ -26,11 +26,11 @@ std::optional<double> MemoryProbe::needed(int64_t now_us) const {
 
 void MemoryProbe::Drop() {
   ForgetLimit();
-  span_.is_whole = false;  // no step may be made for a while, so the window is incomplete
+  span_.is_whole = false;  // the probe makes no step for a while, so the window is incomplete
 }
 
 void MemoryProbe::ForgetLimit() {
-  // Small raises are part of the search for a need and do not change it. After large raises the need is
+  // Small raises are part of the search for a need and leave the need unchanged. After large raises the need is
   // unknown.
   if (raised_.has_value()) {
     if (IsGrowing() || !ran_within_.has_value()) ForgetRun();
@@ -59,7 +59,7 @@ bool MemoryProbe::IsRunKnown(int64_t now_us) const {
 // Handles an interval without too much stall.
 void MemoryProbe::NoteRunWithin(double within, int64_t now_us) {
   const bool is_known = IsRunKnown(now_us);
-  // Memory that the task regained while no limit was in force is not yet known to be needed.
+  // Memory that the task regained while no limit was in force may not be needed.
   const bool is_confirmed =
       !is_carried_ || !is_known || raised_.has_value() || within <= *ran_within_ * kConfirms;
   if (!is_confirmed) return;
@@ -175,7 +175,7 @@ ProbeStep MemoryProbe::Begin(const ProbeReading& reading, int64_t now_us) {
 
 ProbeStep MemoryProbe::BackOff(const ProbeReading& reading, int64_t now_us) {
   is_found_ = true;
-  // The need is the memory within which the task ran before, else the limit that it has outgrown.
+  // The need is the memory within which the task ran before; without such memory, the limit that the task outgrew.
   NoteNeeded(std::max(needed_.value_or(0), before_.value_or(*limit_)), now_us);
   raised_ = std::max({raised_.value_or(0), *reading.usage, before_.value_or(*limit_)});
   before_.reset();

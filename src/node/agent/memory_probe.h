@@ -55,20 +55,20 @@ class MemoryProbe {
   // or a figure is missing; three gaps in a row release the limit for rest_us. A change of memory.max, or
   // stall time that decreases, releases the limit and deletes the result.
   ProbeStep Step(const ProbeReading& reading, int64_t now_us);
-  // Records that the limit is no longer in force. Probing starts again; the result is kept.
+  // Records that the limit is no longer in force. Probing starts again; the result stays.
   void Drop();
 
   // Limit in force in bytes; absent: none.
   std::optional<double> high() const { return limit_; }
-  // Memory that the task needs, in bytes: within this amount the task ran one interval with stalls at or
-  // below the target, and within less it did not. Absent if no need was found yet, or if it was not confirmed
-  // in the last 300 s.
+  // Memory that the task needs, in bytes: with this memory the task ran one interval with stalls at or below the
+  // target, and with less memory it did not. Absent if no need was found yet, or if the need was not confirmed in
+  // the last 300 s.
   std::optional<double> needed(int64_t now_us) const;
-  // Returns the highest need since the last call, for a window that is over. Memory that a raise allowed
-  // counts as needed, so that growth and bursts are followed as usage is; after lowering alone the result is
-  // the least that the task ran within. A known need stays valid for kCarriedUs while no limit is in force or
-  // probing has started again at a higher usage. Absent if no step was made, if raises by more than a quarter
-  // are not confirmed by an interval, or if nothing was known and no limit was in force.
+  // Returns the highest need since the last call, for a window that is over. Memory that a raise allowed counts as
+  // needed, so that growth and bursts are followed as usage is; after lowering alone, the result is the least
+  // memory with which the task ran. A known need stays valid for kCarriedUs while no limit is in force or probing
+  // has started again at a higher usage. Absent if no step was made, if raises by more than a quarter are not
+  // confirmed by an interval, or if nothing was known and no limit was in force.
   std::optional<double> TakeMostNeeded(int64_t now_us);
   static constexpr int64_t kCarriedUs = 1'800'000'000;
 
@@ -106,12 +106,12 @@ class MemoryProbe {
   std::optional<int64_t> rests_until_us_;
   // The limit before the last cut, within which the task ran; absent if the last step was no cut.
   std::optional<double> before_;
-  bool is_found_ = false;  // a cut met resistance or the minimum
+  bool is_found_ = false;  // a cut caused stalls or reached the minimum
   std::optional<double> needed_;
   int64_t needed_us_ = 0;  // time at which the need was found or confirmed
 
-  // For TakeMostNeeded: the memory within which the task ran, and the time of that interval. is_carried_: the
-  // memory is not yet confirmed under the present limit.
+  // For TakeMostNeeded. ran_within_: memory within which the task ran. ran_us_: time of that interval.
+  // is_carried_: true if the memory is not yet confirmed under the present limit.
   std::optional<double> ran_within_;
   int64_t ran_us_ = 0;
   bool is_carried_ = false;

@@ -1,4 +1,4 @@
-// The published control law in figures, then tasks whose working set is known.
+// The published control law in figures, and tasks with a known working set.
 #include "node/agent/memory_probe.h"
 
 #include <gtest/gtest.h>
@@ -48,8 +48,8 @@ TEST(MemoryProbe, BeginsAtTheUsageAndTakesOnePercentAnInterval) {
   EXPECT_EQ(p.Second(), (ProbeStep{Kind::kSet, Page(limit * 0.99)}));
 }
 
-// Formula of senpai.py: err = target / max(integral, 1), factor = -min((err / 10)^2 * 0.01, 0.01). Over the
-// target it is err = integral / target, factor = min((err / 20)^2 * 1, 1).
+// Formula of senpai.py. Up to the target: err = target / max(integral, 1), factor = -min((err / 10)^2 * 0.01,
+// 0.01). Above the target: err = integral / target, factor = min((err / 20)^2 * 1, 1).
 TEST(MemoryProbe, FollowsThePublishedFormula) {
   const struct {
     double stall_us, factor;
@@ -206,7 +206,7 @@ TEST(MemoryProbe, WhileTheMachineIsShortItOnlyRaises) {
   EXPECT_EQ(waits.Calm(60).kind, Kind::kNone) << "nor does it begin";
 }
 
-// A task that holds `footprint` and touches `working` bytes of it. Below `working` it stalls, and more with
+// A task that holds `footprint` and touches `working` bytes. Below `working` the task stalls, and stalls more with
 // less memory.
 RC_GTEST_PROP(MemoryProbe, FindsTheWorkingSetOfATask, ()) {
   const double working = *rc::gen::inRange(120, 2000) * kMiB;

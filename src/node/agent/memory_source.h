@@ -1,5 +1,4 @@
-// Free memory of a machine, or of a cgroup on the machine: an interface, so that tests need no machine to
-// fill.
+// Free memory of a machine, or of a cgroup on the machine. An interface, so that tests need not fill a machine.
 #pragma once
 
 #include <optional>

@@ -51,7 +51,7 @@ MessageQueue::MessageQueue(const MessageQueueOptions& options) : options_(option
 MessageQueue::~MessageQueue() {
   if (!state_file_) return;
   if (!memory_.empty()) WriteMemory();
-  // The next Open then need not skip sequences that were only reserved.
+  // The next Open then does not skip sequences that were reserved and not used.
   state_.reserved = next_;
   Sync();
 }
@@ -94,7 +94,7 @@ absl::Status MessageQueue::Attach(When when) {
                                          " could not be read at the start; they are read at the next start"));
   }
   QueueState state = loaded.value_or(state_);
-  // Sequences that this process already used in memory must never be assigned again after a kill.
+  // A restart after a kill must not assign sequences that this process has already used in memory.
   if (when == When::kLater) state.reserved = next_ + kReservedAtOnce;
   if (const absl::Status status = file->Save(state, StateFile::Sync::kYes); !status.ok()) return status;
   state_ = state;
@@ -130,7 +130,7 @@ void MessageQueue::ReadSegments() {
     disk_bytes_ += segment.end;
     segments_.push_back(segment);
   }
-  // max: the state may be older than the last record, as it is saved without a sync.
+  // The saved state may be older than the last record, because it is saved without a sync.
   next_ = std::max(next_, last + 1);
   TrimSegments();
   MakeRoom(0);
@@ -186,7 +186,7 @@ void MessageQueue::Append(std::string_view bytes, int64_t now_us) {
   memory_bytes_ += size;
 }
 
-// Writes all messages in memory to disk, or as many as fit; error_ then has the reason.
+// Writes all messages in memory to disk, or as many as fit; error_ then contains the reason.
 void MessageQueue::WriteMemory() {
   if (!state_file_) {
     if (const absl::Status status = Attach(When::kLater); !status.ok()) return DiskFailed(status);
@@ -213,7 +213,7 @@ absl::Status MessageQueue::AppendToDisk(uint64_t sequence, std::string_view byte
   }
   Segment& segment = segments_.back();
   if (const absl::Status status = WriteAt(writing_.get(), segment.end, record); !status.ok()) {
-    // A part of the record may be written: cut this part off, or the next record would follow damage.
+    // Part of the record may be written: truncate the file, or the next record would follow damage.
     (void)ftruncate(writing_.get(), static_cast<off_t>(segment.end));
     if (segment.records == 0) RemoveSegment(segments_.size() - 1);
     return status;
@@ -254,7 +254,7 @@ void MessageQueue::EndSegment() {
 }
 
 void MessageQueue::MakeRoom(uint64_t bytes) {
-  // Whole segments: a file cannot be shortened at its front.
+  // Drop whole segments, because a file cannot be shortened at its front.
   const uint64_t before = messages_;
   while (stored_bytes() + bytes > options_.max_bytes) {
     if (!segments_.empty()) {

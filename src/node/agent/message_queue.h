@@ -28,8 +28,8 @@ struct QueuedMessage {
   std::string bytes;
 };
 
-// Messages are in the order of their sequences, which ascend over restarts too. A restart after a kill skips
-// some sequences, so that no sequence is used twice even if the disk lost the last messages.
+// Messages are in the order of their sequences, which ascend over restarts, too. A restart after a kill skips some
+// sequences, so that no sequence is used twice even if the disk lost the last messages.
 //
 // Nothing is lost when the process is killed: each message is written at once. fdatasync is called when a
 // segment is full, by Sync and by the destructor. A loss of power loses the messages that the kernel had not
@@ -37,7 +37,7 @@ struct QueuedMessage {
 // segment, and later segments are still read. If the disk is full or not writable, messages wait in memory,
 // behind the messages on disk and within the same bound, until the disk is writable again.
 //
-// Not thread-safe. Append is O(bytes), as is Next when it continues where the last call ended.
+// Not thread-safe. Append is O(bytes); so is Next when it continues where the last call ended.
 class MessageQueue {
  public:
   // Reads all segments. FailedPrecondition if another process uses the directory; InvalidArgument if the path
@@ -66,10 +66,10 @@ class MessageQueue {
   uint64_t messages() const { return messages_; }  // number of unacknowledged messages
   uint64_t bytes() const { return bytes_; }        // size of these messages with their headers
   uint64_t stored_bytes() const { return disk_bytes_ + memory_bytes_; }
-  // Messages that were dropped because of the bound or lost to damage, since the queue was created.
+  // Number of messages that were dropped because of the bound or lost to damage, since the queue was created.
   uint64_t dropped() const { return state_.dropped; }
   uint64_t damaged_segments() const { return damaged_; }  // since Open
-  // Returns why messages are not written to disk; "" if they are written, or if the queue is in memory.
+  // Returns the reason why messages are not written to disk; "" if they are written, or if the queue is in memory.
   const std::string& error() const { return error_; }
 
  private:

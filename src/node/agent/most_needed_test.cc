@@ -1,4 +1,4 @@
-// The values that MemoryProbe reports for a window, from which limits are learnt.
+// The values that MemoryProbe reports for a window. Limits are learnt from these values.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kUsInSecond = 1'000'000;
 
-// A task that holds everything that it ever touched, up to memory.high, and touches `working` all the time.
+// A task that holds all memory that it has touched, up to memory.high, and touches `working` all the time.
 struct Held {
   explicit Held(double usage_mib) : probe(ProbeOptions()) {
     reading.usage = usage_mib * kMiB;
@@ -98,7 +98,7 @@ TEST(MostNeeded, IsAbsentWhereItIsNotKnownForTheWholeWindow) {
   open.Live(100);
   for (int i = 0; i < 3; ++i) (void)open.Second(150'000);
   EXPECT_EQ(open.probe.TakeMostNeeded(open.now_us), std::nullopt);
-  // The guard took memory.high, and the probe did not read the task for a while.
+  // The guard owned memory.high, and the probe did not read the task for a while.
   Held dropped = Settled();
   dropped.Live(100);
   dropped.probe.Drop();
@@ -115,8 +115,8 @@ TEST(MostNeeded, IsAbsentWhereItIsNotKnownForTheWholeWindow) {
   EXPECT_EQ(stalls.Window(), std::nullopt) << "it rests";
 }
 
-// A change of memory.max, or readings that arrive too late, release the limit. Memory that is used after that
-// is not proof of a need.
+// A change of memory.max, or readings that arrive too late, release the limit. Memory use after the release does
+// not prove a need.
 TEST(MostNeeded, IsCarriedOverAPauseForHalfAnHourAtMost) {
   Held p = Settled();
   const double before = *p.Window();
@@ -124,8 +124,8 @@ TEST(MostNeeded, IsCarriedOverAPauseForHalfAnHourAtMost) {
   p.held = 3000 * kMiB;
   EXPECT_NEAR(*p.Window(), before, 0.05 * before);
   EXPECT_NEAR(*p.Window(), before, 0.05 * before);
-  // While the machine is short of memory nothing is lowered: the held memory stays, and nothing confirms the
-  // need.
+  // While the machine is short of memory, the probe lowers no limit: the held memory stays, and nothing confirms
+  // the need.
   Held old = Settled();
   old.reading.memory_max = 4000 * kMiB;
   old.held = 3000 * kMiB;

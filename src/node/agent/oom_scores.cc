@@ -9,7 +9,7 @@ int OomScoreRecord::OwnerOf(const ProcessId& process) const {
   return it == others.end() ? owner : it->second;
 }
 
-// A process with set() got it from its parent, from an earlier start, or from its owner; the record decides.
+// A process with set() may have it from its parent, an earlier start or its owner; the record decides.
 int OomScores::InheritedOwner(const ProcessReading& facts) const {
   if (record_->others.contains(facts.id)) return record_->OwnerOf(facts.id);
   const auto parent = processes_.find(facts.parent);
@@ -37,8 +37,8 @@ std::vector<ProcessId> OomScores::Take(std::span<const ProcessReading> fresh) {
   }
   if (!record_.has_value()) return out;
   for (const auto& [pid, known] : processes_) {
-    // Record the owner's value: otherwise a process whose owner has set the value set() would later be taken
-    // for one that the agent changed.
+    // Record the owner's value: otherwise a process whose owner has set the value set() would later be mistaken
+    // for a process that the agent changed.
     if (known.is_ours || known.owner == set_) NoteOwner(known);
   }
   return out;

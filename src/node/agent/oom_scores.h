@@ -1,5 +1,5 @@
-// The oom_score_adj of one task's processes: which of them get the value of their tier, and which value each
-// had before, including processes that inherited the agent's value. Arithmetic only: the caller reads,
+// The oom_score_adj of one task's processes: the processes that get the value of their tier, and the earlier value
+// of each process, including processes that inherited the agent's value. Arithmetic only: the caller reads,
 // records and writes.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace taut::node {
 
-// The data that undoing requires.
+// The data for restoring the earlier values.
 struct OomScoreRecord {
   int set = 0;                      // value that the agent set
   int owner = 0;                    // earlier value of processes with `set`, except these:

@@ -1,4 +1,4 @@
-// The processes of a machine and their oom_score_adj: an interface, so that tests need no processes.
+// The processes of a machine and their oom_score_adj. An interface, so that tests need no processes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace taut::node {
 
-// Bounds of oom_score_adj. The kernel never kills a process with the lowest.
+// Bounds of oom_score_adj. The kernel never kills a process with the lowest value.
 inline constexpr int kLeastOomScoreAdj = -1000, kMostOomScoreAdj = 1000;
 
 // Identity of a process. A later process with the same pid has another identity.

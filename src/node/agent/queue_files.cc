@@ -118,7 +118,7 @@ RecordHeader ParseRecordHeader(std::string_view raw) {
 }
 
 static uint64_t ChecksumOf(uint64_t sequence, std::string_view bytes) {
-  // The sequence is mixed into the seed, and the length too: a record with another header does not match.
+  // The seed contains sequence and length, so that a record with another header does not match.
   const uint64_t seed = XXH64(&sequence, sizeof(sequence), bytes.size());
   return XXH64(bytes.data(), bytes.size(), seed);
 }

@@ -19,12 +19,12 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
     out.push_back({entry.job, entry.task, done ? "is gone" : std::string(Message(limits.status())), done});
     return;
   }
-  // The order of LimitKind writes the hard memory limit before the soft one goes up: memory.high must have
-  // room.
+  // The order of LimitKind writes the hard memory limit before it raises the soft limit, which must not exceed the
+  // hard limit.
   for (const auto& [kind, value] : entry.values) {
     const std::optional<double>& has = limits->of(kind);
-    // A value near the owner's that the agent set is still the agent's: only an equal one is restored
-    // already.
+    // A value near the owner's that the agent has set still belongs to the agent. Only an equal value counts as
+    // restored.
     if (has == value.owner) continue;
     if (!IsOurs(kind, value, has)) {
       if (SameLimit(kind, has, value.owner)) continue;
@@ -57,8 +57,8 @@ struct Opened {
   std::string why;                   // set for all other whereabouts
 };
 
-// Returns the task of this identity from the first finder that can open it, even if no rule matches it any
-// more.
+// Returns the task of this identity from the first finder that can open it, whether or not a rule still matches
+// the task.
 Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
                       std::span<TaskFinder* const> finders) {
   FoundTask task;
@@ -124,7 +124,7 @@ std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finde
       ReleaseTask(entry, *opened.group, out, done);
       ReleaseScoresOf(entry, *opened.group, processes, paths, out, done);
     } else if (opened.where == Whereabouts::kAsleep && entry.values.empty()) {
-      // Its processes have ended, and everything that was set ended with them.
+      // The processes have ended, and their values ended with them.
     } else {
       done = opened.where == Whereabouts::kGone;
       out.push_back({entry.job, entry.task, opened.why, done});

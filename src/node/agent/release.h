@@ -29,9 +29,9 @@ struct Released {
   bool ok = true;
 };
 
-// Restores the earlier value of the task's processes that have the agent's oom_score_adj, except processes in
-// the groups `leave_out` (TaskGroup::Pids). Returns the number of changed processes, or the first refusal
-// after trying them all.
+// Restores the earlier value of the task's processes that have the agent's oom_score_adj, except processes in the
+// groups `leave_out` (TaskGroup::Pids). Returns the number of changed processes, or the first refusal after all
+// processes were tried.
 absl::StatusOr<int> ReleaseScores(const OomScoreRecord& scores, TaskGroup& group,
                                   const std::set<std::string_view>& leave_out, ProcessTable& processes);
 

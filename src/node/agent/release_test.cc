@@ -108,7 +108,7 @@ TEST_F(ReleaseTest, WhatCannotBeWrittenStaysForAnotherTry) {
   EXPECT_EQ(a.limits.memory_max_bytes, std::nullopt);
 }
 
-// The rules may have changed since: every limited task is released all the same.
+// The rules may have changed since: every limited task is released nevertheless.
 TEST_F(ReleaseTest, ATaskThatNoRuleFindsAnyMoreIsReleasedToo) {
   InMemoryTask& a = Changed("a", std::nullopt, 64 * kMiB);
   a.found_by_rule = false;

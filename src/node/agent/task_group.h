@@ -90,8 +90,8 @@ class TaskGroup {
  public:
   virtual ~TaskGroup() = default;
 
-  // Overwrites `out`. A file that cannot be read leaves its fields absent; an error means that nothing could
-  // be read.
+  // Overwrites `out`. A file that cannot be read leaves its fields absent; an error means that no file could be
+  // read.
   virtual absl::Status Read(ReadDepth depth, TaskReading& out) = 0;
   virtual absl::StatusOr<TaskLimits> ReadLimits() = 0;
   // Sets one limit (absent: none) and reads it back. OK only if the kernel now has this value, up to the
@@ -105,8 +105,8 @@ class TaskGroup {
   // Returns the smallest value that can be set; 0: unknown.
   virtual double Least(LimitKind /*kind*/) const { return 0; }
   // Kills every process of the task, including processes that start meanwhile, and returns the number of
-  // processes; 0 if the kernel does not count them. FailedPrecondition, without a kill, if this process or
-  // process 1 is among them. OOM counters do not change.
+  // processes; 0 if the kernel does not count them. FailedPrecondition, without a kill, if the task contains this
+  // process or process 1. OOM counters do not change.
   virtual absl::StatusOr<int> Kill() { return absl::UnimplementedError("cannot be killed"); }
   // Returns the groups above the task that limit memory or CPU, nearest first, without groups that cannot be
   // read. Opens files of each group: too slow for every reading.

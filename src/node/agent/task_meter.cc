@@ -46,7 +46,7 @@ void TaskMeter::ForEachWindow(const Mark& from, const Mark& to, Fn&& fn) const {
 
 TaskMeter::Open& TaskMeter::OpenAt(WindowId window) {
   auto it = open_.end();
-  // Search from the end: almost always the newest window is the one.
+  // Search from the end, because the wanted window is almost always the newest.
   while (it != open_.begin() && (it - 1)->window >= window) --it;
   if (it == open_.end() || it->window != window) it = open_.insert(it, Open(window));
   return *it;
@@ -159,7 +159,7 @@ NodeWindow TaskMeter::Finish(const Open& open) {
   return out;
 }
 
-// Without this, the last window of a task that can no longer be read would stay open forever.
+// Closes the last window of a task that can no longer be read, which would otherwise stay open forever.
 void TaskMeter::EndLate(Timestamp at) {
   if (!last_ || open_.empty()) return;
   // After such a gap no reading can cover time before `at`: either steady time advanced as far and the next

@@ -25,9 +25,9 @@ inline Timestamp EndOf(WindowId window) { return Timestamp::FromSeconds(window.n
 struct MeterOptions {
   double speed = 1;                 // node seconds in a steady second
   int64_t max_gap_us = 15'000'000;  // steady; no rate is computed over a longer gap between two readings
-  // Steady. A reading sooner after the last one adds to no window: the kernel counts in ticks of some
-  // milliseconds, so a short interval would show a false peak. The next reading covers the time of the
-  // skipped one too.
+  // Steady. A reading sooner after the last reading adds to no window: the kernel counts in ticks of some
+  // milliseconds, so a short interval would show a false peak. The next reading also covers the time of the
+  // skipped reading.
   int64_t min_gap_us = 100'000;
   double max_cores = 1048.576;  // higher rates are discarded as implausible
 };
@@ -53,10 +53,10 @@ class TaskMeter {
  public:
   explicit TaskMeter(const MeterOptions& options) : options_(options) {}
 
-  // Adds a reading. A rate covers the time since the last reading and is split at window borders. The working
-  // set (memory_bytes if that is unknown) is split in the same way. After a jump of node time the interval
-  // counts, with its steady length, in the window of `at`. Time in windows that have already ended counts
-  // nowhere. REQUIRES: steady_us ascending.
+  // Adds a reading. A rate covers the time since the last reading and is split at window borders. The working set
+  // (memory_bytes if the working set is unknown) is split in the same way. After a jump of node time the interval
+  // counts, with its steady length, in the window of `at`. Time in windows that have already ended is not counted.
+  // REQUIRES: steady_us ascending.
   void Add(const TaskReading& reading, int64_t steady_us, Timestamp at);
   // Ends all windows that are over at `at` and appends the windows with usage to `out`, ascending. A window
   // is over when a later reading exists, or when the next reading would be too late to cover part of the

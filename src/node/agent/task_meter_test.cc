@@ -1,4 +1,4 @@
-// Readings become windows: in cases with a known result, and in sums that must match.
+// Readings are converted to windows: cases with a known result, and sums that must match.
 #include "node/agent/task_meter.h"
 
 #include <gtest/gtest.h>
@@ -366,7 +366,7 @@ TEST(TaskMeter, ThrottledPeriodsAreSplitAtTheBorder) {
   EXPECT_EQ(node.windows[1].cpu_periods, 75U);
 }
 
-// Usage is read at every step, but periods are read only at the start and the end.
+// The test reads usage at every step, but periods only at the start and the end.
 TEST(TaskMeter, ThrottledPeriodsOlderThanAWindowAreOfNone) {
   const auto periods = [](int seconds) {
     Node node;
@@ -530,8 +530,8 @@ RC_GTEST_PROP(TaskMeter, WindowsAreTheSameHoweverTheyAreFetched, ()) {
   }
 }
 
-// Without jumps, gaps and losses, each window's seconds are the time that was read in it. The mean times
-// these seconds is the increase of the counter.
+// Without jumps, gaps and losses, each window's seconds are the time between readings in the window. The mean
+// times these seconds is the increase of the counter.
 RC_GTEST_PROP(TaskMeter, NothingIsLostOrMadeUp, ()) {
   MeterOptions options;
   options.speed = *rc::gen::element(1.0, 30.0, 900.0);

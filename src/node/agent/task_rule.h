@@ -41,7 +41,7 @@ struct TaskRule {
   bool manage = false;  // false: measured, never changed
   // True if the agent sets a CPU quota or memory limit also where the owner has set none.
   bool add_limits = false;
-  // No limit is lowered in the first seconds of a task; raises are made at once. Absent: as in the job's
+  // Time after the start of a task in which no limit is lowered; raises are made at once. Absent: as in the job's
   // terms, which the daemon sends.
   std::optional<int64_t> startup_grace_s;
   CpuStyle cpu = CpuStyle::kSoft;

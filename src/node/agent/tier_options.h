@@ -1,4 +1,4 @@
-// Configuration of tiers: which task has which tier, and what that means for its cgroup.
+// Configuration of tiers: the tier of each task, and the values that a tier sets on the task's cgroup.
 #pragma once
 
 #include <array>
@@ -34,14 +34,14 @@ struct TierOptions {
   Tier fallback = Tier::kProduction;  // tier of a task if no rule sets its tier
   ByTier<int> cpu_weight{};           // 1 .. 10,000; 0: left unchanged
   ByTier<MemoryProtection> protect{};
-  // oom_score_adj of processes while the guard is on. It is a lower bound for tiers that may be killed, and
+  // oom_score_adj of processes while the guard is on. The value is a lower bound for tiers that may be killed, and
   // an upper bound for production and monitoring.
   bool sets_oom_scores = true;
   ByTier<int> oom_score_adj{1000, 800, 300, -800, -900};
   std::vector<TaskTierRule> rules;
   GuardOptions guard;
-  std::string
-      guard_of;  // path of a cgroup whose memory is guarded in place of the machine's; "": the machine
+  // Path of a cgroup whose memory is guarded in place of the machine's; "": the machine.
+  std::string guard_of;
 
   bool guards() const { return guard.throttle || guard.kill; }
   bool scores() const { return guards() && sets_oom_scores; }

@@ -1,5 +1,4 @@
-// The agent's side of the stream to tautd: messages are kept, sent and resent until the daemon has stored
-// them.
+// The agent's side of the stream to tautd. Messages are kept, sent and resent until the daemon has stored them.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +14,12 @@ namespace taut::node {
 
 enum class Keep : uint8_t {
   kNo,                // only useful now: dropped without a connection
-  kUntilAcknowledged  // on disk until the daemon has acknowledged it
+  kUntilAcknowledged  // on disk until the daemon has acknowledged the message
 };
 
 struct UplinkStatus {
   bool connected = false;
-  std::string error;  // why there is no connection; "": connected, or not tried yet
+  std::string error;  // reason for the missing connection; "": connected, or not tried yet
   uint64_t queued_messages = 0, queued_bytes = 0;  // messages that are not acknowledged yet
   uint64_t dropped = 0;                            // messages dropped because the queue or the disk was full
   uint64_t connects = 0;
@@ -36,8 +35,7 @@ class Uplink {
   virtual ~Uplink() = default;
   // Queues or sends a message. Its sequence must be unset: Send assigns a sequence if the message is kept.
   virtual void Send(taut::agent::v1::FromAgent message, Keep keep) = 0;
-  // Returns the daemon's messages since the last call. Acknowledgements are handled before and are not among
-  // them.
+  // Returns the daemon's messages since the last call, without acknowledgements, which the uplink handles itself.
   virtual std::vector<taut::agent::v1::ToAgent> Take() = 0;
   // Returns true once after each (re)connection: the list of tasks must then be sent.
   virtual bool TakeConnected() = 0;
