@@ -165,7 +165,7 @@ TEST(ActuatorRestart, AnOutcomeIsNotLaterThanTheClockOfWindows) {
   for (const Decision& d : *decisions) EXPECT_LE(d.outcome_time_s, ControlCell::Minute(76).seconds());
 }
 
-// A checkpoint with only the state, as earlier versions stored it. The state may be from before any of these
+// A checkpoint with only the state, as earlier versions stored it. The state may be older than all of these
 // decisions.
 TEST(ActuatorRestart, AStateOfAnOlderVersionGetsAllThatIsStored) {
   HoldingCell c(true);

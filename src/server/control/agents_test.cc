@@ -71,7 +71,7 @@ TEST(ControlAgents, TasksAreFoundByTheirNames) {
   placed[1] = {std::string(kWeb.job), std::string(kWeb.task)};
   placed[2] = {std::string(kWeb.job), "another"};
   placed[3] = {"another", std::string(kWeb.task)};
-  placed[3].number = TaskRef{JobId{5}, 5};  // number from before
+  placed[3].number = TaskRef{JobId{5}, 5};  // number from an earlier call
   std::vector<PlacedTask*> tasks;
   for (PlacedTask& task : placed) tasks.push_back(&task);
   cell.control().FindNumbers(tasks);
@@ -177,7 +177,7 @@ TEST(ControlAgents, AKillToldTwiceIsStoredOnce) {
   EXPECT_EQ(Ooms(cell)[0].limit, 2e8);
   // The limit was raised at once.
   EXPECT_EQ(cell.told().back().kind, DecisionKind::kOomRaise);
-  // The report is also known to the next start of the daemon.
+  // After a restart, the daemon still recognises a repeated report of the kill.
   cell.Restart();
   ASSERT_TRUE(cell.control().agents().TakeOom(kWeb2, At(4301), 1, 2e8, At(4301)).ok());  // numbers differ
   ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, time, 2, 2e8, time).ok());

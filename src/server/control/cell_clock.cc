@@ -68,9 +68,9 @@ Timestamp CellClock::Close(Timestamp now, bool is_past) {
 
 Timestamp CellClock::Watermark(Timestamp now) const {
   if (by_samples() || !has_samples()) return newest_sample_;
-  // Windows close only up to the newest sample's time plus the time since its arrival. So neither a wrong
-  // clock nor a sender that resends its queue closes a window too early. Agents announce that more data
-  // follow (HoldWindows).
+  // Windows close only up to the newest sample's time plus the time since its arrival. Therefore neither a wrong
+  // clock nor a sender that resends its queue closes a window too early. Agents announce that more data follow
+  // (HoldWindows).
   if (newest_of_series_.us == INT64_MIN) return now;
   return {std::min(now.us, newest_of_series_.us + std::max<int64_t>(0, now.us - heard_.us))};
 }

@@ -95,8 +95,8 @@ class ChaosCluster {
     Roll(w, std::nullopt, 0);
     return w;
   }
-  // Replaces all pods by new ones. They start with `limit`, as if a webhook had set it; absent: with the
-  // owner's limit.
+  // Replaces all pods by new pods, which start with `limit`, as if a webhook had set it; absent: with the owner's
+  // limit.
   void Roll(ChaosWorkload& w, std::optional<double> limit, int64_t now_s) {
     ++w.generation;
     w.pods.clear();
@@ -337,7 +337,7 @@ class ChaosActuator final : public Actuator {
         Report(key, held, Outcome::kFailed, now_s);
         return;
       }
-      if (pod.runs && pod.used > wanted) continue;  // the kubelet refuses it
+      if (pod.runs && pod.used > wanted) continue;  // the kubelet refuses the new limit
       pod.limit = wanted;
     }
     if (is_done) Report(key, held, Outcome::kApplied, now_s);

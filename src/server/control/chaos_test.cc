@@ -178,7 +178,7 @@ class Chaos {
     }
     bodies_ = std::move(left);
   }
-  // Returns true if a watch has listed all workloads.
+  // Simulates a watch that lists all workloads: tautd receives their annotations.
   void Sync() {
     owners_.is_synced = true;
     for (const ChaosWorkload& w : cluster_.workloads())
@@ -193,7 +193,7 @@ class Chaos {
     const auto it = known_[job].set_by_people.find("mode");
     return it != known_[job].set_by_people.end() && it->second == "off";
   }
-  // Returns true if a tick has acted on all reported kills.
+  // Notes that a tick has acted on all annotations that tautd received.
   void NoteTold() {
     if (!owners_.is_synced) return;
     is_told_ = true;
@@ -418,7 +418,7 @@ void Chaos::CheckBounds() {
   }
 }
 
-// Pairs stored kills with the kernel's kills: by the date, and a kill without a date with one from shortly
+// Pairs stored kills with the kernel's kills: by the date, or, without a date, with a kernel's kill from shortly
 // before.
 void Chaos::CheckKills() {
   const std::vector<OomRecord> ooms = Ooms();

@@ -10,7 +10,7 @@ namespace taut::server {
 namespace {
 
 // There is at most one vote a second, the median of the requests in a step, and votes are remembered for five
-// minutes. So a second with a thousand requests has no more weight than a second with one request.
+// minutes. A second with a thousand requests therefore has no more weight than a second with one request.
 constexpr double kVoteSeconds = 1, kRememberSeconds = 300;
 constexpr size_t kMostMachines = 64;  // number remembered during a wait
 
@@ -32,7 +32,7 @@ ClockGuard::ClockGuard(const Options& options, Timestamp wall, double steady_s,
   if (!stored.has_value()) return;
   stored_offset_s_ = SecondsOf(*stored) - steady_s;
   const double ahead = SecondsOf(wall) - SecondsOf(*stored);
-  // If the start follows the newest stored window this soon, the wall clock needs no agreeing samples.
+  // A start this soon after the newest stored window needs no agreeing samples to confirm the wall clock.
   confirmed_ = ahead >= 0 && ahead <= static_cast<double>(options_.soon_s);
   if (ahead > static_cast<double>(options_.soon_s) && options_.wait_s > 0) {
     state_ = State::kWaits;

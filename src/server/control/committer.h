@@ -49,7 +49,7 @@ class Committer {
   };
   explicit Committer(const Parts& parts) : parts_(parts) {}
 
-  // Returns the lock for the right to decide. Every member below REQUIRES it, except OnTick. A thread locks
+  // Returns the lock for the right to decide. Every member below REQUIRES this lock, except OnTick. A thread locks
   // it before any other mutex.
   std::mutex& writer() { return writer_; }
 

@@ -1,5 +1,5 @@
 // A part of the daemon that runs beside the control loop, such as agents, a cluster, quota or a webhook. The
-// daemon starts, ticks, reloads and stops its components in one order (ComponentList). It depends on no other
+// daemon starts, ticks, reloads and stops its components in one order (ComponentList), and depends on no other
 // property of a component.
 #pragma once
 
@@ -41,7 +41,7 @@ struct DaemonContext {
   std::function<Timestamp()> now = {};
   // Returns the cell's time: the samples' time with `clock: samples`, else now().
   std::function<Timestamp()> cell_now = {};
-  // Returns one sentence why the time is not known; "" if it is known.
+  // Returns a sentence with the reason why the time is not known; "" if the time is known.
   std::function<std::string()> clock_doubt = {};
 
   // Returns true once the daemon stops.
@@ -143,7 +143,7 @@ class ComponentList {
   std::span<const std::unique_ptr<Component>> started() const { return all().first(started_); }
 
   std::vector<std::unique_ptr<Component>> components_;
-  std::atomic<size_t> started_ = 0;  // number of started components; they are the first ones
+  std::atomic<size_t> started_ = 0;  // number of started components, which are the first in the list
 };
 
 }  // namespace taut::server

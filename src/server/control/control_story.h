@@ -91,7 +91,7 @@ class ControlStory {
         Require(cell_.restored().ok(), __LINE__);
         return;
       case 13:
-        // Reads of another thread during a commit.
+        // Simulates another thread that reports a kill and reads during a commit.
         cell_.failing().on_commit = [this] {
           ++visitors_;
           (void)cell_.control().agents().TakeOom({"late/" + std::to_string(visitors_), "t", {}}, Now(), 1,

@@ -34,7 +34,7 @@ class DaemonClock {
   Timestamp Now() const;
   // Returns the cell's time: the samples' time with `clock: samples`, else Now(). REQUIRES: Begin was called.
   Timestamp CellNow() const;
-  // Returns one sentence why the time is not known; "" if it is known.
+  // Returns a sentence with the reason why the time is not known; "" if the time is known.
   std::string Doubt() const;
   // Accepts an operator's confirmation of the wall clock. Returns false if no start waits for a confirmation.
   bool Confirm();

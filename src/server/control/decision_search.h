@@ -17,8 +17,8 @@ struct DecisionFilter {
 };
 struct DecisionsFound {
   std::vector<Decision> decisions;
-  std::optional<uint64_t>
-      next_before;  // next page: decisions before this ID; nullopt if there are no older ones
+  // Upper bound of the IDs of the next page, exclusive; nullopt if there are no older decisions.
+  std::optional<uint64_t> next_before;
 };
 // Reads at most 20,000 decisions per call with a job filter. A page may therefore be short or empty although
 // `next_before` is set. Returns the store's error.

@@ -32,12 +32,12 @@ struct ExternalHealth {
   bool ok = false;            // true if the last request was answered in time
   std::string error = {};     // last error; "" if `ok`, or before the first request
   int64_t last_answer_s = 0;  // 0: never
-  uint64_t requests = 0, failed_requests = 0,
-           late_requests = 0;    // late_requests: answered after the deadline
+  // late_requests: requests that were answered after the deadline.
+  uint64_t requests = 0, failed_requests = 0, late_requests = 0;
   uint64_t skipped_batches = 0;  // windows skipped because the previous batch was unanswered
   uint64_t answers = 0, invalid_answers = 0;
-  std::array<uint64_t, kExternalRefusalNames.size()>
-      invalid_by_kind{};     // numbers of invalid answers by ExternalRefusal
+  // Numbers of invalid answers by ExternalRefusal.
+  std::array<uint64_t, kExternalRefusalNames.size()> invalid_by_kind{};
   std::string invalid = {};  // the last rejected answer, and the reason
   double last_seconds = 0;   // duration of the last batch
 };

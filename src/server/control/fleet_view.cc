@@ -47,7 +47,7 @@ PerResource<double> Shares(const FleetPoint& fleet) {
   return price;
 }
 
-// Kills weigh more than usage at the limit, and this more than any raise.
+// Kills weigh more than usage at the limit, and usage at the limit more than any raise.
 double TightKey(const JobView& job) {
   constexpr double kKills = 4, kAtLimit = 2;
   double raise = 0;
@@ -69,7 +69,8 @@ double RiskKey(const JobAmounts& a) {
   return a.days > 0 ? static_cast<double>(a.days_over) / a.days : kNone;
 }
 
-// `price`: of a unit of each resource, for a sort by the saving over all resources.
+// Returns the sort key of a job. `price`: price of a unit of each resource, for a sort by the saving over all
+// resources.
 double SortKey(const JobView& job, const JobSort& sort, const PerResource<double>& price) {
   const JobAmounts& a = job.of(sort.resource);
   switch (sort.by) {

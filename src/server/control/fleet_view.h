@@ -17,40 +17,40 @@ namespace taut::server {
 
 // Cores or bytes per task; negative: absent.
 struct JobAmounts {
-  // limit: in force for the tasks. The applied limit where agents report it, else the ordered one or the
-  // owner's.
+  // limit: limit in force for the tasks: the applied limit where agents report it, else the ordered limit, else
+  // the owner's limit.
   float usage = kAbsent, peak = kAbsent, owner_limit = kAbsent, limit = kAbsent, would_be = kAbsent;
-  float ordered = kAbsent;  // ordered by the gate; absent: the owner's is in force
-  float applied = kAbsent;  // last reported by agents, mean over tasks; absent: no agent reports one
-  // Risk of would_be (LiveRisk::Of). chance: the recommender's forecast that a day goes above it; negative if
-  // it makes none. days: number of known days in the last 28; days_over: number of these above would_be.
-  // Without a forecast, days counts days with a recommended limit, and days_over those above the limit of
-  // that day.
+  float ordered = kAbsent;  // ordered by the gate; absent: the owner's limit is in force
+  float applied = kAbsent;  // mean over tasks of the limits last reported by agents; absent: no report
+  // Risk of would_be (LiveRisk::Of). chance: forecast chance that a day's usage exceeds would_be; negative: no
+  // forecast. days: known days of the last 28; days_over: known days above would_be. Without a forecast, days are
+  // the days with a recommended limit, and days_over the days above the limit of that day.
   float chance = kAbsent;
   uint8_t days = 0, days_over = 0;
   // Share of the work of the last weeks above the limits, and the risk target; negative: no such target.
   float work_over = kAbsent, work_ordered = kAbsent;
-  // Provisional recommendation while the history is too short for would_be; never set, in no saving.
+  // Provisional recommendation while the history is too short for would_be; never applied, and in no saving.
   // first_limit: first window with a recommendation.
   float provisional = kAbsent;
   WindowId first_limit{INT32_MIN};
-  // Requests of a container with a request beside its limit, which a cluster bills (LiveLane::Billed): the
-  // owner's, and those that belong to `limit` and `would_be`. Absent for all others.
+  // Requests of a container that has a request in addition to its limit; a cluster bills requests
+  // (LiveLane::Billed). owner_request: the owner's. request and would_be_request: the requests that belong to
+  // `limit` and `would_be`. Absent for all other jobs.
   float owner_request = kAbsent, request = kAbsent, would_be_request = kAbsent;
   bool of_request = false;  // Kubernetes container whose amounts are requests, not limits
   bool at_limit = false;    // usage of today or yesterday reached 95 % of the limit in force
 
   // True if savings count requests, which a cluster bills; else they count limits.
   bool bills_request() const { return of_request || owner_request >= 0; }
-  // Owner's amount less the recommended one; negative: it needs more. nullopt if either is unknown.
+  // Owner's amount less the recommended amount; negative: the job needs more. nullopt if one amount is unknown.
   std::optional<double> saving() const {
     return owner_request >= 0 ? Less(owner_request, would_be_request) : Less(owner_limit, would_be);
   }
-  // Owner's amount less the one in force.
+  // Owner's amount less the amount in force.
   std::optional<double> saved() const {
     return owner_request >= 0 ? Less(owner_request, request) : Less(owner_limit, limit);
   }
-  // Owner's limit less the recommended limit, also beside a request; nullopt if requests are the amounts.
+  // Owner's limit less the recommended limit, also if requests are billed; nullopt if the amounts are requests.
   std::optional<double> limit_saving() const {
     return of_request ? std::nullopt : Less(owner_limit, would_be);
   }
@@ -68,9 +68,9 @@ struct JobView {
   brain::JobClass job_class = brain::JobClass::kServing;
   bool whole_machine = false;  // IsWholeMachine(*record); such a job is in no sum
   bool trial = false;
-  brain::HoldCause held = brain::HoldCause::kNone;  // why its number of tasks is held
-  // Only with a replica policy: windows of its last day with a measured load, and overloaded ones.
-  // overloaded: in the last window.
+  brain::HoldCause held = brain::HoldCause::kNone;  // reason why the number of tasks is held
+  // Only with a replica policy. load_windows: windows of the last day with a measured load; overloaded_windows:
+  // overloaded windows among them. overloaded: the last window was overloaded.
   uint16_t load_windows = 0, overloaded_windows = 0;
   bool overloaded = false;
   bool enforced = false;  // agents apply the ordered limits; else the limits are would-be
@@ -92,7 +92,7 @@ struct RequestSums {
   uint32_t jobs = 0;
   // would_be: the owner's amount where there is no recommendation
   double owner = 0, in_force = 0, would_be = 0;
-  double limit_would_save = 0;  // what lower limits would save beside the requests
+  double limit_would_save = 0;  // sum of JobAmounts::limit_saving(), in addition to the saving of requests
 
   // Adds a job; ignores jobs without a request.
   void Add(const JobAmounts& amounts, uint32_t tasks);
@@ -100,11 +100,11 @@ struct RequestSums {
 
 // One resource, totals over tasks of all jobs measured in the last window.
 struct FleetSums {
-  double usage_limited = 0;  // of the jobs whose owner's limit is known
+  double usage_limited = 0;  // usage of the jobs whose owner's limit is known
   // Differences of the billed amounts (JobAmounts::saved): where the amount in force is below the owner's,
   // and where it is above.
   double saved = 0, raised = 0;
-  double would_save = 0, would_raise = 0;  // the same for would_be
+  double would_save = 0, would_raise = 0;  // like saved and raised, for would_be
   RequestSums requests;
   // The last 7 days, over all jobs.
   uint64_t job_days = 0, job_days_over = 0;
@@ -113,10 +113,10 @@ struct FleetSums {
 };
 
 struct ReplicaSums {
-  // Jobs with a recommended number of tasks; in FleetView, those that were measured in the last window.
+  // Jobs with a recommended number of tasks; in FleetView only jobs that were measured in the last window.
   uint32_t jobs = 0, jobs_overloaded = 0;
   uint64_t tasks = 0, would_be = 0;
-  uint64_t windows = 0, overloaded_windows = 0;  // of each job's last day
+  uint64_t windows = 0, overloaded_windows = 0;  // windows of each job's last day
   // All jobs, by HoldCause of their number of tasks.
   std::array<uint32_t, 3> held{};
 
@@ -142,7 +142,7 @@ struct FleetView {
   std::shared_ptr<const JobIndex> index;
 };
 
-// Returns the view of a live job. Its record points into the job: it is valid only under the fleet's lock.
+// Returns the view of a live job. The view's record points into the job, and is valid only under the fleet's lock.
 // `day`: present day, for counts of the last days.
 JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t day);
 // Returns the risk of the jobs of `view`, by the models of `fleet`. O(jobs).
@@ -192,11 +192,11 @@ struct JobsPage {
 };
 // Returns, by JobId, whether `search` (as in JobsQuery) matches the job. The vector ends at the last match.
 std::vector<bool> JobsThatFit(const FleetView& view, std::string_view search);
-// Returns one page of jobs. Jobs without the sort key come last, equal ones by name. O(jobs): about 20 ms for
-// a million with an index.
+// Returns one page of jobs. Jobs without the sort key are last; jobs with equal keys are in the order of their
+// names. O(jobs): about 20 ms for a million with an index.
 JobsPage ListJobs(const FleetView& view, const JobsQuery& query);
 
-// Returns a sum of the fleet; nullopt, not 0, if no job contributes to it.
+// Returns a sum of the fleet; nullopt, not 0, if no job contributes to the sum.
 std::optional<double> AmountOf(const FleetAmounts& amounts, double FleetAmounts::*amount);
 
 }  // namespace taut::server

@@ -19,7 +19,7 @@ class FleetViewTest : public ::testing::Test {
  protected:
   FleetViewTest() { view_.window = WindowId{kWindow}; }
 
-  // In mode observe, the limit in force is the owner's. The figures of memory are 100 times those of CPU.
+  // In mode observe, the limit in force is the owner's. The figures of memory are 100 times the figures of CPU.
   JobView& Add(std::string name, float usage, float owner, float would_be, uint32_t tasks = 1) {
     const JobId id{static_cast<uint32_t>(view_.jobs.size())};
     JobView& job = view_.jobs.emplace_back();
@@ -163,7 +163,7 @@ TEST_F(FleetViewTest, SumsCannotBeAbsurd) {
   EXPECT_EQ(memory.risk.days_ordered, 0.03);
 }
 
-// Ordered risks are shown for recommenders that a job uses, in the unit of their orders.
+// Sums the numbers of tasks of jobs with a replica policy, their overloaded windows and the causes of holds.
 TEST_F(FleetViewTest, ScaledJobsAreSummedUpWithWhatOverloadsAndHoldsThem) {
   Add("owner's", 1, 4, 3, 50);
   const auto scaled = [&](uint32_t running, int32_t would_be) -> JobView& {
@@ -226,8 +226,7 @@ TEST_F(FleetViewTest, PartsOfNamesFindJobs) {
 
 class ListsTest : public ::testing::Test {
  protected:
-  // The list has many equal figures, many absent ones, and names whose order differs from that of the
-  // numbers.
+  // The list has many equal and many absent figures, and names whose order differs from the order of the numbers.
   void AddSome(size_t count) {
     const char* const kTeams[] = {"Search", "ads", "maps"};
     for (size_t n = 0; n < count; ++n) {

@@ -20,8 +20,8 @@ class IngestJobs {
   // Sources of facts about a job.
   struct Sources {
     OomSource oom_source = OomSource::kNone;  // source of the job's OOM kills
-    bool knows_starts =
-        false;              // series report when the job's tasks started; false if no job uses start times
+    // True if series report when the job's tasks started; false if no job uses start times.
+    bool knows_starts = false;
     std::string collision;  // SeriesMapper::Collision
   };
   struct Relabelled {

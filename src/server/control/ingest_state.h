@@ -77,8 +77,8 @@ struct IngestState {
   // OOM kills stored before this start: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before;
   StoredKills kills_before;
-  std::vector<OomSighting>
-      replayed_ooms;  // OOM kills that IngestLog::Replay found; nothing has acted on them yet
+  // OOM kills that IngestLog::Replay found and that no tick has acted on.
+  std::vector<OomSighting> replayed_ooms;
   absl::Status sample_log_status;
 
   // Used by the thread of the passes. The last two members are constant after a restore.

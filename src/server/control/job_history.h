@@ -32,8 +32,8 @@ struct HeatmapQuery {
   int64_t from_s = 0, to_s = 0;  // [from, to)
   int columns = 336;             // maximum number of columns
 };
-// Computes the heatmap. `days`: from History::JobDays. `decisions`: the job's, oldest first, from the first
-// stored decision on. Before the first decision, the limit is absent and the owner's limit is shown.
+// Computes the heatmap. `days`: from History::JobDays. `decisions`: decisions of the job, oldest first, from the
+// first stored decision on. Before the first decision, the limit is absent and the owner's limit is shown.
 // O(windows · buckets).
 Heatmap MakeHeatmap(const HeatmapQuery& query, std::span<const JobDay> days,
                     std::span<const Decision> decisions);

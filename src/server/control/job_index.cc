@@ -92,7 +92,7 @@ void JobIndex::TakeOrder(const JobIndex& before, std::span<const JobRecord* cons
 std::vector<uint8_t> JobIndex::Find(std::span<const std::string> words) const {
   const size_t jobs = ranks_.size();
   std::vector<uint8_t> fits(jobs, words.empty() ? 1 : 0);
-  // No name or label contains the character that ends one.
+  // No name or label contains kEnd, which ends each name and label in the text.
   const auto has_end = [](const std::string& word) { return word.find(kEnd) != std::string::npos; };
   if (words.empty() || std::any_of(words.begin(), words.end(), has_end)) return fits;
   // The longest word is probably in the fewest jobs.

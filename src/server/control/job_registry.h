@@ -23,7 +23,7 @@ class JobRegistry {
     // A forgotten job whose name returns within this further time keeps its number and history.
     int return_days = 30;
   };
-  // All must outlive the registry.
+  // All objects must outlive the registry.
   struct Parts {
     History& history;
     LiveIngest& ingest;
@@ -35,13 +35,13 @@ class JobRegistry {
   // Adds jobs first seen since the last call to the fleet and to the unsaved state. Called before their first
   // window is stepped.
   void AddNewJobs(Timestamp now, brain::When when);
-  // Updates labels of jobs whose later series carried new ones, mostly labels of pods. Policy rules may match
-  // differently then.
+  // Updates labels of jobs whose later series carried new labels, mostly labels of pods. Other policy rules may
+  // match the job then.
   void RelabelJobs(Timestamp now, brain::When when);
   // Forgets jobs whose tasks are gone; acts once an hour. REQUIRES that no closed window waits for its pass.
   absl::Status ForgetJobs(WindowId now);
 
-  // Restores the names and numbers of all jobs, and of forgotten ones. Calls `on_damage` with a sentence for
+  // Restores the names and numbers of all jobs, including forgotten jobs. Calls `on_damage` with a sentence for
   // each part that is lost.
   void Restore(const StoreEnds& ends, Store& store, absl::FunctionRef<void(std::string)> on_damage);
 

@@ -214,7 +214,7 @@ TEST_F(LateJobsTest, TheirPastIsPricedByTheirRequests) {
     ASSERT_GE(memory.windows, 12U);
     for (const uint64_t amount : {memory.allocation, memory.billed, memory.owner, memory.would_be})
       EXPECT_EQ(amount, 200U * 300 * memory.windows) << "MiB-seconds";
-    // Returns the decisions in the form in which a store returns them.
+    // The day as a store returns it.
     JobDay stored;
     stored.job = day.job;
     stored.day = day.day;
@@ -343,7 +343,7 @@ TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
   }
 }
 
-// Otherwise all jobs would have to be retrained.
+// Nothing is learnt from a short gap, because every job would have to be retrained.
 TEST(Gaps, OfAShortOneNobodyLearns) {
   ControlCell cell(kSeries);
   ASSERT_TRUE(cell.Live(0, 60).ok());

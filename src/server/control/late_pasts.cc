@@ -80,7 +80,7 @@ std::vector<LateJob> LatePasts::LateJobs(Timestamp from, Timestamp settled) cons
   for (const brain::LiveJob& job : fleet->jobs) {
     const int64_t seen_s = job.record.first_seen_s;
     const WindowId first = WindowId::Of(Timestamp::FromSeconds(seen_s));
-    // A job that was never measured is mostly an intermediate job, from tasks whose owner was not known yet.
+    // A job that was never measured is usually an intermediate job, from tasks whose owner was not known yet.
     if (seen_s < from.seconds() || seen_s >= settled.seconds()) continue;
     if (job.last_window.index == INT32_MIN || StateOf(job.record.id).has_value()) continue;
     late.push_back(LateJobOf(job, first.next()));

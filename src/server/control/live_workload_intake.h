@@ -10,8 +10,7 @@
 
 namespace taut::server {
 
-// Thread-safe. The time of a report's arrival is `now`. Reports survive a restart, as samples of open windows
-// do.
+// Thread-safe. The time of a report's arrival is `now`. Reports survive a restart, like samples of open windows.
 class LiveWorkloadIntake final : public WorkloadIntake {
  public:
   // `ingest` must outlive this object. `now` returns the believed time.

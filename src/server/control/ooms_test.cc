@@ -15,7 +15,7 @@ constexpr double kKilledAt = 3e9;  // far above the cell's usage
 
 Timestamp OomsAt(int minute) { return Timestamp::FromSeconds(kOomsStart + 60 * minute); }
 
-// Task of the cell's first job.
+// Returns the only task of this job.
 NamedTask Task(const std::string& job) { return {job, "oomed", {}}; }
 
 std::string FirstJob(ControlCell& cell) { return cell.control().view()->jobs[0].record->name; }

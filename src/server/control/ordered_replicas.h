@@ -13,7 +13,7 @@ namespace taut::server {
 // to run no task. FailedPrecondition: mode or settings order no number, or there is none so far. The message
 // names the job and the setting to change.
 absl::StatusOr<int64_t> OrderedReplicas(const brain::LiveJob& job);
-// Same for the job of this name. NotFound: no such job. Any thread may call.
+// Returns the number for the job of this name. NotFound: no such job. Any thread may call.
 absl::StatusOr<int64_t> OrderedReplicas(const ControlPlane& control, const std::string& job);
 
 }  // namespace taut::server

@@ -44,7 +44,7 @@ TEST(OwnerSettingsReader, NothingIsDecidedBeforeTheSourceAnswers) {
   EXPECT_FALSE(DecisionsOf(cell, "shop-0", true).empty());
 }
 
-// An opt-out that is there from the first sample on holds in the first window that decides.
+// An opt-out that exists from the first sample on holds in the first window that decides.
 TEST(OwnerSettingsReader, AnOptOutHoldsFromTheStart) {
   Owners owners;
   owners.state = JobAnswer::State::kKnown;
@@ -98,7 +98,7 @@ TEST(OwnerSettingsReader, ARoundThatSettlesNoneOfManyJobsIsFollowedByARest) {
   EXPECT_EQ(owners.asked, asked + kJobs) << "all have answered";
 }
 
-// Before the first window of a job is closed.
+// The job is killed before its first window is closed.
 TEST(OwnerSettingsReader, ANewJobThatIsKilledIsRaisedAtOnceFromTheLimitOfItsSeries) {
   Owners owners;
   owners.state = JobAnswer::State::kKnown;

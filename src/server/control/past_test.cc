@@ -160,7 +160,7 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
     of_week = j.OomsOfWeek(WindowId::Of(AtMinute(300)).day());
   });
   EXPECT_EQ(of_week, 2U);
-  // After an interruption the kill is read again; it is the same kill.
+  // After an interruption the kill is read again, and recognised as the same kill.
   TakeKills(cell, 200, 2, 300);
   ASSERT_TRUE(cell.control().Tick(AtMinute(300), brain::When::kPast).ok());
   EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 10)->size(), 2U);

@@ -14,8 +14,8 @@ constexpr size_t kMany = 1'000'000;
 constexpr WindowId kNever{INT32_MIN / 2};
 constexpr size_t kOomsRemembered = 20'000;
 constexpr size_t kFailedRemembered = 20'000;  // greatest number of failed orders that are restored
-constexpr int64_t kLimitsRemembered =
-    900;  // seconds; a kill under a replaced limit may be reported this much later
+// Greatest delay of the report of a kill under a replaced limit, seconds.
+constexpr int64_t kLimitsRemembered = 900;
 constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // greatest delay of a report of an OOM kill
 
 // Versions before tables 10 stored only names.
@@ -109,7 +109,7 @@ absl::Status ControlPlane::RestoreJobs(Restored& restored) {
     return absl::OkStatus();
   };
   const auto on_checkpoint = [&](const Checkpoint& c) { return RestoreCheckpoint(c, restored); };
-  // The sink refers to these lambdas, so they must outlive it.
+  // The sink refers to these lambdas, which must therefore outlive the sink.
   const RestoreSink sink{on_job, on_setting, on_checkpoint};
   absl::StatusOr<StoreEnds> ends = parts_.store->Restore(sink);
   if (!ends.ok()) return ends.status();
@@ -151,7 +151,7 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
   return absl::OkStatus();
 }
 
-// If a chunk has no checkpoint, it has only new jobs, or the checkpoint is lost.
+// A chunk without a checkpoint has only new jobs, or its checkpoint is lost.
 void ControlPlane::FindChunksToRead(Restored& restored) {
   brain::LiveFleet& fleet = fleet_.unshared();
   restored.through.resize(fleet.checkpoint.num_chunks(), kNever);

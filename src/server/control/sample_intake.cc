@@ -20,9 +20,8 @@ absl::StatusOr<WriteResult> SampleIntake::Write(std::string_view body, Timestamp
   const uint64_t kept = s_.ingest->counts().kept(), own_names = s_.ingest->counts().own_names;
   absl::StatusOr<WriteResult> result = s_.ingest->Write(body, now);
   s_.NoteNewest();
-  // Done even after an error, because the series before the damage were accepted.
-  // WriteLogged accepts the names of the sample log, so a sender's body with such a name must not be in the
-  // log.
+  // Log the body even after an error, because the series before the damage were accepted. A body with a name of
+  // the sample log is not logged, because WriteLogged would accept this name.
   if (s_.ingest->counts().own_names == own_names) s_.LogWrite(body, now, kept);
   if (result.ok()) s_.Say({result->newest, sender}, s_.ingest->counts().kept() != kept);
   return result;

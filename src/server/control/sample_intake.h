@@ -25,9 +25,9 @@ class SampleIntake {
   // Processes and logs a value of a WorkloadIntake.
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample, Timestamp now);
   void Take(const WorkloadFact& fact, int64_t timestamp_ms, Timestamp now);
+  static constexpr size_t kMostSaid = IngestState::kMostSaid;
   // Returns the time of the newest sample of each request since the last call, including refused samples, for
   // at most kMostSaid requests. Returns nothing with time by samples.
-  static constexpr size_t kMostSaid = IngestState::kMostSaid;
   std::vector<SaidTime> TakeSaid();
 
  private:

@@ -89,7 +89,7 @@ TEST(ControlSettings, WhatTheStoreDoesNotTakeIsNotInForce) {
   EXPECT_EQ(cell.told().back().id, cell.told().size());
 }
 
-// Jobs are found by texts that also occur in the job itself.
+// A job has the same number and name after a change of its settings.
 TEST(ControlSettings, AJobIsFoundByItsNameAfterwards) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 60).ok());

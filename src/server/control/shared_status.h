@@ -31,8 +31,8 @@ struct ControlCounts {
   uint64_t passes = 0, decisions = 0, ooms = 0, commits = 0, failed_commits = 0, retrained = 0;
   uint64_t forgotten_jobs = 0, returned_jobs = 0;
   uint64_t replica_step_backs = 0;
-  uint64_t external_taken = 0,
-           external_ignored = 0;  // answers ignored because the job no longer uses them
+  // external_ignored: answers that were ignored because the job no longer uses them.
+  uint64_t external_taken = 0, external_ignored = 0;
   std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};
   // Stored acts of memory guards, by Tier and TierActKind, without agents in observe mode.
   std::array<std::array<uint64_t, kTierActKinds>, kTiers> tier_acts{};

@@ -75,7 +75,7 @@ TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
   EXPECT_GT(peaks.highest()->peak, 0);
   EXPECT_THAT(cell_.control().Explain(JobId{0}, Resource::kCpu).sentence,
               HasSubstr("In the first 10m after its start a task"));
-  // Windows of the start contain the CPU usage of nine tasks, and separately that of the tenth.
+  // Windows of the start contain the CPU usage of nine tasks, and separately the CPU usage of the tenth task.
   int starts = 0;
   ASSERT_TRUE(cell_.store()
                   .ReadWindows(WindowId{INT32_MIN / 2},

@@ -35,8 +35,8 @@ struct Unsaved {
            settings.empty() && checkpoints.empty() && pasts.empty() && output.decisions.empty() &&
            output.settings.empty();
   }
+  // Returns the record to commit, which points into this object.
   PassRecord Record() const {
-    // Returns the record to commit; the record points into this object.
     PassRecord record;
     record.window = window.has_value() ? &*window : nullptr;
     record.new_jobs = new_jobs;

@@ -9,16 +9,16 @@
 
 namespace taut::server {
 
-// All but the constructor REQUIRE Committer::writer().
+// All functions except the constructor REQUIRE Committer::writer().
 class ViewMaker {
  public:
   // Both must outlive this object.
   ViewMaker(const SharedFleet& fleet, SharedStatus& status) : fleet_(fleet), status_(status) {}
 
-  // Publishes a new snapshot. `point`: the stored window's; null if only settings or decisions changed.
-  // O(jobs).
+  // Publishes a new snapshot. `point`: fleet point of the stored window; null if only settings or decisions
+  // changed. O(jobs).
   void Refresh(const FleetPoint* point);
-  // Sets the last day's points after a restart, ascending. The newest one is left for Refresh.
+  // Sets the last day's points after a restart, ascending. The newest point is left for Refresh.
   void Seed(std::span<const FleetPoint> points);
 
  private:

@@ -27,7 +27,7 @@ struct WhatIfLane {
   std::vector<std::optional<double>> limit;  // limit in force per measured window; absent: none
   double mean_limit = 0;                     // mean over windows with a limit
   // Windows and days over the limit: usage exceeded the limit, or a task was killed at this limit or a higher
-  // one, so that its usage above the limit is unknown.
+  // limit, so that its usage above the limit is unknown.
   uint32_t windows = 0, windows_over = 0;
   uint32_t days = 0, days_over = 0;
   uint32_t changes = 0;

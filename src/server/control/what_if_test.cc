@@ -34,7 +34,7 @@ std::vector<JobDay> CutOff() {
   return days;
 }
 
-// Four columns a day.
+// Four kills a day, at `limit`.
 std::vector<OomRecord> Kills(std::optional<double> limit) {
   std::vector<OomRecord> kills;
   for (int64_t d = 0; d < kDays; ++d) {

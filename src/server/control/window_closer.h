@@ -24,7 +24,7 @@ class WindowCloser {
   void SetStartups(const absl::flat_hash_map<uint32_t, int32_t>& seconds);
   // Returns true if start-up usage is kept apart for any job.
   bool asks_for_starts() const { return s_.asks_for_starts; }
-  // While true, no window closes, because a source is about to send data for open windows.
+  // While `hold` is true, no window closes, because a source is about to send data for open windows.
   void Hold(bool hold);
   // Returns true while windows are held.
   bool holds() const;

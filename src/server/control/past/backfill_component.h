@@ -23,8 +23,8 @@ struct BackfillProgress {
   uint64_t done = 0, total = 0;  // seconds of history that were read, and that are to be read
   std::string sentence;
   bool running = false;
-  std::string
-      error;  // while running: reason for the retry; after the end: reason for the failure; "" if none
+  // While running: reason for the retry; after the end: reason for the failure; "" if none.
+  std::string error;
 };
 
 class BackfillComponent final : public Component {
@@ -55,9 +55,9 @@ class BackfillComponent final : public Component {
   static Options OptionsOf(const DaemonConfig& config);
 
   std::string_view name() const override { return "backfill"; }
-  // Sets the function that accepts the time which a failed backfill did not read: [last stored window,
-  // present). OK: this time will be read later, also after a restart. On an error, the mark file stays.
-  // Called before Run.
+  // Sets the function that accepts the time which a failed backfill did not read: [last stored window, present).
+  // OK: the function's owner reads this time later, also after a restart. On an error, the stored mark of the
+  // backfill stays. Called before Run.
   void ReadLaterBy(std::function<absl::Status(SilentSpan)> read_later) {
     read_later_ = std::move(read_later);
   }
@@ -74,8 +74,8 @@ class BackfillComponent final : public Component {
   void Collect(MetricsText& out) const override;
 
  private:
-  // Returns the kind of missing history; nullopt if no history is missing at `now`.
   enum class What : uint8_t { kFirst, kInterrupted, kGap };
+  // Returns the kind of missing history; nullopt if no history is missing at `now`.
   std::optional<What> Missing(Timestamp now) const;
   Timestamp Begin(Timestamp now) const;
   absl::Status ReadUntilDone(What what);
@@ -83,8 +83,8 @@ class BackfillComponent final : public Component {
   // Waits for `pause`, with ticks that handle OOM kills of the present.
   void Wait(std::chrono::seconds pause);
   absl::Status Mark(What what);
-  // After a failure, passes the unread time to the function of ReadLaterBy. Returns true if the mark file is
-  // no longer needed. Sets `rest` to a sentence for the log.
+  // After a failure, passes the unread time to the function of ReadLaterBy. Returns true if the stored mark is no
+  // longer needed. Sets `rest` to a sentence for the log.
   bool HandOver(Timestamp begun, std::string& rest);
   void Note(std::string_view error, bool running);
 

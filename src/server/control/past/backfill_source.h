@@ -23,7 +23,7 @@ Timestamp EarliestOf(const BackfillConfig& config, Timestamp now);
 // these labels, history and live samples belong to the same job.
 class AddedLabels {
  public:
-  // Parses the labels of a configuration. Returns the parser's error for a malformed one.
+  // Parses the labels of a configuration. Returns the parser's error for a malformed label.
   static absl::StatusOr<AddedLabels> Of(const BackfillConfig& config);
   // Returns `labels`, ascending by name, and the added labels that `labels` lacks; the result is ascending as
   // well. The result is valid until the next call.

@@ -52,8 +52,8 @@ class LateHistory final : public Component {
   void Collect(MetricsText& out) const override;
   // Returns the progress. Thread-safe. O(jobs).
   LateProgress progress() const;
-  // Adds a gap to read. OK: the gap was written to the gaps file, if this file exists. Unavailable: the gap
-  // is only in memory. REQUIRES that the backfill has not ended.
+  // Adds a gap to read. OK: the gap is stored, unless the daemon stores no states. Unavailable: the gap is only in
+  // memory. REQUIRES that the backfill has not ended.
   absl::Status AddGap(SilentSpan gap);
 
  private:
