@@ -61,9 +61,8 @@ size_t ActuatorSet::Route(const TargetOrder& order, int64_t now_s) {
   if (latest.decision == order.decision) return latest.member;
   const size_t member = Claimant(order);
   const bool was_open = open_.erase(latest.decision) > 0;
-  // An actuator reports by itself when it replaces its own order. Orders to different members may overtake
-  // each other: without replaced_, a late outcome of the old order would be taken for the outcome of the new
-  // one.
+  // An actuator reports by itself when it replaces its own order. Orders to different members may overtake each
+  // other: without replaced_, a late outcome of the old order would be mistaken for the outcome of the new order.
   if (latest.decision != 0 && latest.member != member) {
     if (was_open) {
       superseded_.push_back(

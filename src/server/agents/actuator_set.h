@@ -39,8 +39,8 @@ class ActuatorSet final : public Actuator {
 
   // Returns the number of jobs and targets whose latest actuator is remembered.
   size_t remembered();
-  // Returns a sentence for each job and target that two actuators claim and that was found since the last
-  // call. Each pair of actuators is reported once for a job and target.
+  // Returns a sentence for each conflict since the last call: a job and target that two actuators claim. Each pair
+  // of actuators is reported once for a job and target.
   std::vector<std::string> TakeConflicts();
 
  private:
@@ -70,7 +70,7 @@ class ActuatorSet final : public Actuator {
   absl::flat_hash_set<uint64_t> open_;  // decisions without a final outcome
   std::set<uint64_t> replaced_;         // decisions replaced by another actuator: their outcomes are dropped
   std::vector<OutcomeUpdate> superseded_;
-  // Reported conflicts. The index is that of the member that did not receive the order.
+  // Reported conflicts, with the index of the member that did not receive the order.
   std::set<std::tuple<std::string, Target, size_t>> conflicts_seen_;
   std::vector<std::string> conflicts_;
 };

@@ -178,7 +178,7 @@ TEST(ActuatorSet, EachGetsItsOwnStateBack) {
   again.set.LoadState(state);
   EXPECT_EQ(again.first->state, "one");
   EXPECT_EQ(again.second->state, std::string("\0two", 4));
-  // The state of a single actuator belongs to the first of a set, and a single actuator still stores it
+  // The state of a single actuator belongs to the first of a set, and a single actuator still stores its state
   // unchanged.
   Two from_one;
   from_one.set.LoadState("\1old");

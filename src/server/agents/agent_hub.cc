@@ -87,7 +87,7 @@ void AgentHub::BeginTick() {
     if (hold && !hold_since_s_.has_value()) hold_since_s_ = now;
     hold = hold && now < *hold_since_s_ + options_.hold_s;
   }
-  // Called without mutex_, because the intake takes its own lock and the call may wait for that lock.
+  // Called without mutex_, because the intake locks its own mutex and the call may wait for that lock.
   intake_->HoldWindows(hold);
 }
 
@@ -127,8 +127,8 @@ AgentHub::Agent* AgentHub::AgentOf(SessionId session) {
   return agent.session == session ? &agent : nullptr;
 }
 
-// Returns the hash of the machine's id, because each machine has its own clock. `| 1`: 0 stands for this
-// machine.
+// Returns the hash of the machine's id, because each machine has its own clock. `| 1` avoids 0, which stands for
+// this machine.
 uint64_t AgentHub::SenderOf(const pb::Hello& hello) const {
   if (hello.machine().empty() || hello.machine() == options_.own_machine) return 0;
   return std::hash<std::string>()(hello.machine()) | 1;
@@ -142,7 +142,7 @@ SessionId AgentHub::Attend(SessionId session, const pb::Hello& hello) {
   agent.connected_s = agent.heard_s = options_.steady_s();
   agent.heard_at_s = options_.now().seconds();
   agent.remembered = false;
-  // A new queue starts its sequences anew: the last sequence of the old queue says nothing about it.
+  // A new queue starts its sequences anew: the last sequence of the old queue is meaningless for the new queue.
   if (agent.queue != hello.queue()) {
     agent.queue = hello.queue();
     agent.taken = agent.part_of = 0;
@@ -170,7 +170,7 @@ void AgentHub::OnConnect(SessionId session, const pb::FromAgent& message, const 
   replays = hello.queued() > 0;
   // Hold windows at once: the present tick must not close windows whose data is about to arrive.
   if (replays) intake_->HoldWindows(true);
-  // Each agent has one stream: the newer one is kept.
+  // Each agent has one stream: the newer stream is kept.
   if (old != 0) Close(old);
 }
 
@@ -193,7 +193,7 @@ void AgentHub::Leave(Agent& agent) {
 }
 
 std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session, uint64_t sequence) {
-  // A message of the old stream that was still being processed must not be counted for the new one.
+  // A message of the old stream that was still being processed must not be counted for the new stream.
   const std::lock_guard lock(mutex_);
   if (agent.session != session) return std::nullopt;  // the agent has a newer stream
   agent.heard_s = options_.steady_s();
@@ -216,8 +216,8 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   }
   if (agent == nullptr) return;
   const uint64_t sequence = message.sequence();
-  // This lock is held until the message is counted, so that two streams of one agent cannot take in the same
-  // message twice.
+  // This lock is held until the message is counted, so that two streams of one agent cannot both process the same
+  // message.
   const std::lock_guard taking(agent->taking);
   const std::optional<Place> place = Receive(*agent, session, sequence);
   if (!place.has_value()) return;
@@ -233,8 +233,8 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
     if (!dropped) window = WindowId{message.windows().window()};
   }
   if (taken) return Count(*agent, message, *place, window);
-  // The agent keeps this message and resends it on its next stream, with all later messages: none of them may
-  // be acknowledged before it.
+  // The agent keeps this message and resends it on its next stream, with all later messages. The hub must not
+  // acknowledge a later message before this one.
   {
     const std::lock_guard lock(mutex_);
     if (agent->session == session) Leave(*agent);
@@ -242,7 +242,7 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   Close(session);
 }
 
-// Counts a message that was taken in, even if its stream has ended meanwhile.
+// Counts a processed message, even if its stream has ended meanwhile.
 void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& place,
                      std::optional<WindowId> window) {
   const std::lock_guard lock(mutex_);
@@ -334,7 +334,7 @@ bool AgentHub::TakeTierAct(Agent& agent, const pb::TierAct& act) {
 }
 
 bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& windows, bool& dropped) {
-  // Continue an incomplete message where it stopped: tasks that were already taken in must not count twice.
+  // Continue an incomplete message where it stopped: tasks that were already counted must not be counted twice.
   const bool goes_on = sequence != 0 && agent.part_of == sequence;
   dropped = !goes_on;
   const uint64_t sender = SenderOf(agent.hello);

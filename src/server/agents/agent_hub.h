@@ -43,7 +43,7 @@ struct AgentView {
   bool connected = false, observes = false;
   double cores = 0, memory_bytes = 0;
   uint32_t tasks = 0, managed_tasks = 0;
-  double heard_s = 0;  // seconds since its last message
+  double heard_s = 0;  // seconds since the agent's last message
   uint64_t queued_bytes = 0, dropped = 0;
   double cpu_share = 0;
   uint64_t resident_bytes = 0;
@@ -85,11 +85,11 @@ struct AgentHubCounts {
   // Figures of PodTasksCounts; 0 without PodTasks.
   uint64_t unknown_containers = 0, dropped_of_containers = 0;
   // Milliseconds from sending an order to its first outcome: slowest and mean of the last thousand orders; 0
-  // if there are none.
+  // before the first outcome.
   double slowest_order_ms = 0, mean_order_ms = 0;
 };
 
-// One actuator for all agents. The first lines of this file state which threads may call which function.
+// One actuator for all agents. The first lines of this file document the threads.
 class AgentHub final : public Actuator, public AgentListener, public PlacementSource {
  public:
   struct Options {
@@ -157,9 +157,9 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     SessionId session = 0;  // 0: disconnected
     taut::agent::v1::Hello hello;
     double connected_s = 0, heard_s = 0;
-    uint64_t queue = 0, taken = 0;  // sequence of the last message that was taken in
-    // Position in a message of which only a part was taken in: the message's sequence, and the number of its
-    // tasks that are already taken in.
+    uint64_t queue = 0, taken = 0;  // taken: sequence of the last processed message
+    // Position in a message of which only a part was processed: the message's sequence, and the number of its
+    // tasks that are already processed.
     uint64_t part_of = 0;
     int parts = 0;
     uint64_t to_replay = 0;  // kept messages from before the connection that have not arrived yet
@@ -195,8 +195,8 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   // Returns "" if the stream may use the name in its hello, else the reason. REQUIRES: mutex_.
   std::string WhyNot(const taut::agent::v1::Hello& hello, const std::string& certificate_names) const;
   void CountUnbelieved(Agent& agent);
-  // Returns an id of the clock of the agent's machine, which tells times of different clocks apart; 0: the
-  // clock of this process's own machine.
+  // Returns an id of the clock of the agent's machine, which distinguishes times of different clocks; 0: the clock
+  // of this process's own machine.
   uint64_t SenderOf(const taut::agent::v1::Hello& hello) const;
   // Makes `session` the agent's stream. Returns the agent's previous stream, 0 if there was none. REQUIRES:
   // mutex_.
@@ -204,16 +204,17 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   void NoteRefused(const taut::agent::v1::Hello& hello, std::string why);  // REQUIRES: mutex_
   // Returns the limit, or the size of the agent's machine if that is less. REQUIRES: mutex_.
   double WithinMachine(const std::string& agent, Resource r, double limit) const;
-  // Returns false if the message was not taken in and must be resent. Sets `dropped` if no window of the
-  // message will ever be stored.
+  // Returns false if the message was not processed and must be resent. Sets `dropped` if no window of the message
+  // will ever be stored.
   bool TakeWindows(Agent& agent, uint64_t sequence, const taut::agent::v1::Windows& windows, bool& dropped);
   // Stores the needs of the window for MemoryNeeded. REQUIRES: mutex_.
   static void NoteNeeded(Agent& agent, const taut::agent::v1::Windows& windows);
-  // Receive checks a message before it is processed. It returns nullopt if the message must not be taken in,
-  // or was taken in already. Place: the agent's queue and the tick at that time.
+  // The agent's queue and the tick at the arrival of a message.
   struct Place {
     uint64_t queue = 0, tick = 0;
   };
+  // Checks a message before it is processed. Returns nullopt if the message must not be processed, or was
+  // already processed.
   std::optional<Place> Receive(Agent& agent, SessionId session, uint64_t sequence);
   void Count(Agent& agent, const taut::agent::v1::FromAgent& message, const Place& place,
              std::optional<WindowId> window);
@@ -230,7 +231,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   TaskIntake* intake_ = nullptr;
   std::atomic<AgentServer*> server_ = nullptr;
 
-  // Serializes the sending of orders and terms, so that the newer ones arrive last. Locked before mutex_.
+  // Serializes the sending of orders and terms, so that newer messages arrive last. Locked before mutex_.
   std::mutex send_mutex_;
   mutable std::mutex mutex_;
   double started_s_ = 0;

@@ -67,7 +67,7 @@ void AgentHub::SendStanding() {
   std::map<SessionId, pb::ToAgent> messages;
   for (const Due& due : all) {
     const std::optional<StandingTerms> standing = intake_->Standing(due.task.ref, due.name);
-    if (!standing.has_value()) continue;  // the task is sent with the next tick
+    if (!standing.has_value()) continue;  // the orders of the task are sent with the next tick
     const std::lock_guard lock(mutex_);
     // Mark the task before the message is sent: if the stream breaks, Announce marks the task as unsent
     // again.
@@ -99,7 +99,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
     order->mutable_name()->set_job(due.job);
     order->mutable_name()->set_task(due.name);
     order->set_resource(ProtoOf(r));
-    // If the mode does not hold limits, the order is the owner's limit.
+    // In a mode that sets no limits, the order restores the owner's limit.
     if (standing.in_force[i].has_value() && holds) {
       const double limit = std::min(*standing.in_force[i], standing.upper[i].value_or(*standing.in_force[i]));
       order->set_limit(WithinMachine(due.task.agent, r, limit));

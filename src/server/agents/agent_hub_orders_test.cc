@@ -207,7 +207,7 @@ TEST(AgentHubOrders, AnAgentThatIsAwayIsToldWhenItComesBack) {
   cell.Live(a, names, 0, 11);
   cell.hub().OnDisconnect(a);
   ASSERT_THAT(cell.server.Orders(a), IsEmpty());
-  // The agent sends a window and disconnects before the decision that follows from it.
+  // The agent sends a window and disconnects before the decision on this window.
   a = cell.Connect("a");
   cell.Tasks(a, names);
   cell.Windows(a, 12, HubCell::Window(11), names);

@@ -1,4 +1,4 @@
-// Messages of agents on their way to the fleet: when they are acknowledged, and when they wait.
+// Tests when the hub acknowledges messages of agents, and when windows wait for agents.
 #include "server/agents/agent_hub.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST(AgentHubWindows, AStoreThatFailsIsWaitedFor) {
   EXPECT_FALSE(cell.TickPast(HubCell::Window(0)).ok());
   EXPECT_FALSE(cell.Tick().ok());
   EXPECT_EQ(cell.server.Acked(a), 0U);
-  // The agent resends the message twice, and the hub takes it in once.
+  // The agent resends the message twice, and the hub processes it once.
   for (int i = 0; i < 2; ++i) {
     const SessionId again = cell.Connect("a", 1, 2);
     cell.Windows(again, 1, HubCell::Window(0), {"a/1"});

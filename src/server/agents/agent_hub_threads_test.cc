@@ -1,4 +1,4 @@
-// Agents, the loop, a person and readers at once: no message is lost or taken in twice. The build with
+// Agents, the loop, a person and readers at once: no message is lost or counted twice. The build with
 // ThreadSanitizer finds data races.
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ Names TasksOf(int number) {
   return names;
 }
 
-// Simulates one agent. It connects again and again while its old stream is still in use, and resends
-// everything that was not acknowledged.
+// Simulates one agent. It connects again and again while its old stream is still in use, and resends all messages
+// that were not acknowledged.
 void Attend(HubCell& cell, std::atomic<SessionId>& last, int number) {
   const std::string name = StrCat("agent-", number);
   const Names tasks = TasksOf(number);
@@ -71,7 +71,7 @@ TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
     while (!done) {
       for (const AgentView& v : cell.hub().Agents().known) EXPECT_LE(v.managed_tasks, v.tasks);
       (void)cell.hub().counts();
-      // A mutex is not fair: a thread that never waits can keep other threads from it for minutes.
+      // A mutex is not fair: a thread that never waits can keep the mutex from other threads for minutes.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
@@ -95,7 +95,7 @@ TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
   done = true;
   onlooker.join();
   person.join();
-  // No part of a window was taken in twice, whichever stream was first.
+  // No part of a window was counted twice, whichever stream was first.
   int windows = 0;
   EXPECT_TRUE(cell.store
                   .ReadWindows(WindowId{INT32_MIN / 2},

@@ -1,4 +1,4 @@
-// The amounts that tasks need, as agents have probed them.
+// The amounts of memory that tasks need, as agents have probed them.
 #include <gtest/gtest.h>
 
 #include "server/agents/hub_fixture.h"
@@ -54,8 +54,8 @@ TEST(AgentNeeded, WhatNoMachineHasIsNotBelieved) {
   EXPECT_EQ(NeededBy(cell.hub(), "shop/web"), std::nullopt);
 }
 
-// The amount from which limits are learnt is stored with the window. An agent of an earlier version does not
-// send it.
+// The amount from which limits are learnt is stored with the window. An agent of an earlier version does not send
+// this amount.
 TEST(AgentNeeded, TheNeedOfTheWholeWindowIsStoredWithIt) {
   HubCell cell;
   const SessionId a = cell.Connect("a");
@@ -68,7 +68,7 @@ TEST(AgentNeeded, TheNeedOfTheWholeWindowIsStoredWithIt) {
   ASSERT_EQ(stored.begin()->second.size(), 2U);
   EXPECT_EQ(stored.begin()->second[0].memory_needed_bytes, 4e7F);
   EXPECT_EQ(stored.begin()->second[1].memory_needed_bytes, kAbsent);
-  // A window in two parts, such as that of a restarted agent, has a need only if both parts have one.
+  // A window in two parts, as after a restart of its agent, has a need only if both parts have a need.
   pb::FromAgent first = Needs(2, HubCell::Window(1), {{"a/1", 0}, {"a/2", 0}});
   pb::FromAgent second = Needs(3, HubCell::Window(1), {{"a/1", 0}, {"a/2", 0}});
   for (int i = 0; i < 2; ++i) first.mutable_windows()->mutable_tasks(i)->set_memory_needed_peak_bytes(4e7F);

@@ -41,7 +41,7 @@ class Sessions {
  public:
   explicit Sessions(size_t most) : most_(most) {}
 
-  // Adds a session. Returns false if there is no room for it.
+  // Adds a session. Returns false if the table is full.
   bool Add(SessionId id, std::shared_ptr<Session> session) {
     const std::lock_guard lock(mutex_);
     if (living_ >= most_) return false;
@@ -61,7 +61,7 @@ class Sessions {
     for (const auto& entry : by_id_) out.push_back(entry.second);
     return out;
   }
-  // Removes the session from the table, so that Find no longer returns it. Its place becomes free with Bury.
+  // Removes the session from the table, so that Find no longer returns it. Bury frees the session's place.
   void Remove(SessionId id) {
     const std::lock_guard lock(mutex_);
     by_id_.erase(id);
@@ -186,7 +186,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
       }
       // Set has_hello_ before OnConnect, so that the listener can already call Send.
       has_hello_ = true;
-      // The agent takes this metadata as a welcome: it has no other sign that its token was accepted.
+      // This metadata is the agent's only sign that its token was accepted.
       context_->AddInitialMetadata("tautline", "welcome");
     }
     is_connected_ = true;
@@ -232,8 +232,8 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
 
   void OnDone() override {
     TakeOver(this);
-    // Removed before OnDisconnect: otherwise Send could still reach a session that the listener believes
-    // ended.
+    // Remove the session before OnDisconnect: otherwise Send could still reach a session that has ended for the
+    // listener.
     shared_->sessions.Remove(id_);
     if (is_connected_) {
       shared_->listener->OnDisconnect(id_);
@@ -252,8 +252,8 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   void Finish(const grpc::Status& status, const Lock& /*held*/) {
     if (finished_) return;
     finished_ = true;
-    // The status is sent only after the waiting messages, which never leave if the agent does not read.
-    // Cancel the stream in this case.
+    // The status is sent only after the waiting messages, which cannot be sent if the agent does not read. Cancel
+    // the stream in this case.
     if (!waiting_.empty()) context_->TryCancel();
     HandOver(this);
     ServerBidiReactor::Finish(status);

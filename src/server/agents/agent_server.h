@@ -23,19 +23,19 @@ class AgentListener {
   virtual void OnConnect(SessionId session, const taut::agent::v1::FromAgent& hello,
                          const std::string& who) = 0;
   virtual void OnMessage(SessionId session, const taut::agent::v1::FromAgent& message) = 0;
-  // Called instead of OnMessage for a message that CheckMessage (validate.h) rejects; `sequence` is the
-  // message's. The agent resends a kept message after each connection until it is acknowledged, even if it is
-  // invalid.
+  // Called instead of OnMessage for a message that CheckMessage (validate.h) rejects; `sequence` is the message's
+  // sequence. The agent resends a kept message on each connection until the message is acknowledged, even if the
+  // message is invalid.
   virtual void OnRefused(SessionId /*session*/, uint64_t /*sequence*/, const absl::Status& /*why*/) {}
   virtual void OnDisconnect(SessionId session) = 0;
 };
 
 struct AgentServerOptions {
-  std::vector<std::string> listen;         // such as "127.0.0.1:7071"; port 0: any free port
-  std::vector<std::string> tokens;         // agents must send one of them; empty: no token is required
+  std::vector<std::string> listen;  // such as "127.0.0.1:7071"; port 0: any free port
+  std::vector<std::string> tokens;  // agents must send one of these tokens; empty: no token is required
   std::string certificate_file, key_file;  // PEM; both set: TLS
   std::string client_ca_file;              // with TLS: agents need a certificate of this CA
-  // Id of the first session; ids of a later server must not overlap those of an earlier one.
+  // Id of the first session; ids of a later server must not overlap the ids of an earlier server.
   SessionId first_session = 1;
   uint32_t cpu_buckets = 321;  // Grid::Cpu().size()
   int max_sessions = 10'000;
@@ -48,8 +48,8 @@ struct AgentServerOptions {
   // handshake.
   int idle_timeout_ms = 5'000;
   size_t max_message_bytes = size_t{16} << 20;
-  // Highest total size of the messages that wait for one agent. If an agent does not read and exceeds it, its
-  // session is ended.
+  // Highest total size of the messages that wait for one agent. Above this size, because the agent does not read,
+  // its session is ended.
   size_t max_waiting_bytes = size_t{8} << 20;
   int hello_timeout_ms = 10'000;  // from the stream's start to its first message
 };
@@ -62,7 +62,7 @@ struct AgentServerCounts {
   uint64_t bad_messages = 0;         // messages rejected by CheckMessage
   uint64_t sent = 0;
   uint64_t cut_off = 0;      // sessions ended because the agent did not read
-  uint64_t connections = 0;  // accepted connections; one without a stream failed in TLS or sent nothing
+  uint64_t connections = 0;  // accepted connections, with or without a stream
   // Connections closed above max_connections or max_per_address, including those closed to make room for
   // others.
   uint64_t rejected_connections = 0;
@@ -82,8 +82,8 @@ class AgentServer {
   // Returns the port of the first address.
   virtual int port() const = 0;
   virtual AgentServerCounts counts() const = 0;
-  // Ends all sessions. OnDisconnect is called for each session before Stop returns. Must not be called from
-  // the listener or under a lock that the listener takes.
+  // Ends all sessions. OnDisconnect is called for each session before Stop returns. Must not be called from the
+  // listener or under a mutex that the listener locks.
   virtual void Stop() = 0;
 };
 

@@ -1,9 +1,9 @@
 // The connected agents and the tasks that they run. Plain values: no messages, clocks or locks. The caller
 // guards the table with its own lock.
 //
-// A task belongs to the agent that announced it. It becomes free when this agent reports it gone, or has been
-// disconnected for kGraceSeconds. So a restart of an agent loses no task. If an agent announces a task of
-// another agent, the announcement is kept as a claim. The claim takes effect once the task is free (Settle,
+// A task belongs to the agent that announced it. The task becomes free when this agent reports it gone, or has
+// been disconnected for kGraceSeconds. A restart of an agent therefore loses no task. If an agent announces a task
+// of another agent, the announcement is kept as a claim. The claim takes effect once the task is free (Settle,
 // Drop).
 #pragma once
 
@@ -37,7 +37,7 @@ class AgentTable {
   // Records that an agent runs a task. Returns false if another agent has the task; the announcement is then
   // kept as a claim. At most 10,000 claims are kept.
   bool Announce(const Name& name, const Task& task, double now_s);
-  // Gives each free task to the agent that claims it.
+  // Assigns each free task to the agent that claims it.
   void Settle(double now_s);
   // Removes the agent's task, or its claim. Returns false if the task did not belong to the agent. A claim of
   // another agent takes effect.
@@ -47,7 +47,7 @@ class AgentTable {
   bool MayReport(const std::string& agent, const Name& name, double now_s) const;
   bool IsManaged(const Name& name) const;
   const Task* Find(const Name& name) const;  // null: no agent announced the task
-  // Returns the job's tasks by name; empty if there are none. Valid until the next change.
+  // Returns the job's tasks by name; empty if the job has no tasks. Valid until the next change.
   const std::map<std::string, Task>& TasksOfJob(const std::string& job) const;
   const std::set<Name>& TasksOfAgent(const std::string& agent) const;
 

@@ -1,4 +1,4 @@
-// The agent that has each task, as plain values: no server, no streams.
+// Tests which agent has each task, with plain values: no server, no streams.
 #include "server/agents/agent_table.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,4 @@
-// The acts of agents' memory guards on their way to the store: each act once, whichever process stops in
-// between.
+// Tests that each act of an agent's memory guard is stored once, whichever process stops in between.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

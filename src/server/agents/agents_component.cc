@@ -29,7 +29,7 @@ std::span<const std::string_view> AgentsComponent::after() const {
 absl::StatusOr<std::unique_ptr<Actuator>> AgentsComponent::MakeActuator() { return std::move(own_hub_); }
 
 absl::Status AgentsComponent::Start() {
-  // Set the intake before the port opens: agents may connect as soon as it is open.
+  // Set the intake before the port opens, because agents may connect as soon as the port is open.
   hub_->SetIntake(&context_.control->agents());
   AgentListener* listener = hub_;
   if (options_.pods.has_value()) {

@@ -43,7 +43,7 @@ class AgentsComponentTest : public ComponentTest {
     const std::vector<AgentView> agents = run_->hub()->Agents().known;
     return agents.size() == 1 && agents[0].connected;
   }
-  // One pass of the loop, in which it takes in messages of agents.
+  // Runs one pass of the loop, which processes messages of agents.
   void Pass() {
     run_->BeforePass();
     run_->AfterPass(control_.Tick(now()).ok());

@@ -120,7 +120,7 @@ TEST(ConnectionBounds, OneAddressDoesNotKeepOthersOut) {
   EXPECT_TRUE(Eventually([&] { return (*uplink)->status().connected; }));
 }
 
-// Connections that sent only the preface keep no agent out, and do not end the stream of a connected one.
+// Connections that sent only the preface do not keep agents out, and do not end the stream of a connected agent.
 TEST(ConnectionBounds, PrefacesMakeRoomForAgents) {
   Recorder recorder;
   AgentServerOptions options = AnyPort();

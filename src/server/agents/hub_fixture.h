@@ -84,7 +84,7 @@ class HubCell {
   static constexpr float kOwnerBytes = 2.2e8F;
 
   explicit HubCell(Mode mode = Mode::kAuto, bool apply = true) : mode_(mode), apply_(apply) { Start(); }
-  // Destroys hub and control plane as a kill of tautd would, and starts new ones on the same store.
+  // Destroys hub and control plane as a kill of tautd would, and creates both again on the same store.
   void Restart() {
     control_.reset();
     hub_.reset();

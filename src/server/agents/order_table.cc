@@ -93,8 +93,8 @@ std::vector<std::string> OrderTable::Take(const TargetOrder& order, std::span<co
   } else if (disconnected) {
     Report(entry, Outcome::kPending, "an agent is disconnected; it receives the order when it reconnects");
   }
-  // Orders without tasks are kept too, because their tasks may appear later. If there is no room, the entry
-  // of the oldest decision is dropped (decisions ascend).
+  // Orders without tasks are kept, too, because their tasks may appear later. If there is no room, the entry of
+  // the oldest decision is dropped (decisions ascend).
   if (entries_.size() >= kOrdersRemembered) Drop(entries_.begin());
   entries_.insert_or_assign(order.decision, std::move(entry));
   return send_to;

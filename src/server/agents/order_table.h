@@ -1,5 +1,5 @@
-// The latest order of each job and target: which tasks it was sent to and what they reported. Plain values:
-// no messages, streams, clocks or locks. The caller guards the table with its own lock.
+// The latest order of each job and target, with the tasks to which the order was sent and the reports of these
+// tasks. Plain values: no messages, streams, clocks or locks. The caller guards the table with its own lock.
 #pragma once
 
 #include <cstdint>
@@ -41,23 +41,23 @@ class OrderTable {
   // `dry_run`: no order is sent to a task.
   explicit OrderTable(bool dry_run) : dry_run_(dry_run) {}
 
-  // Replaces the job's order for this target, or extends it if the decision is the same. `tasks`: all tasks
-  // of the job that known agents run, connected or not. Returns the tasks that the order is to be sent to
-  // now. Tasks of disconnected agents receive it when their agent connects (SentTo).
+  // Replaces the job's order for this target, or extends the order if the decision is the same. `tasks`: all tasks
+  // of the job that known agents run, connected or not. Returns the tasks to which the order must be sent now.
+  // Tasks of disconnected agents receive the order when their agent connects (SentTo).
   std::vector<std::string> Take(const TargetOrder& order, std::span<const OrderTask> tasks, double sent_s);
   // Returns the latest order of the job and target if the order is for this task, else null. The pointer is
   // valid until the next call.
   const TargetOrder* OrderFor(const std::string& job, Target target, const std::string& task) const;
   // Records that the latest order was sent to a task that appeared or connected later.
   void SentTo(const std::string& job, Target target, const std::string& task);
-  // Stores a task's report. Ignores it if its decision is unknown or was not sent to the task.
+  // Stores a task's report. Ignores the report if its decision is unknown or was not sent to the task.
   void TakeOutcome(const TaskOutcome& outcome, double now_s);
   // Removes a task that has ended, so that no order waits for its report.
   void DropTask(const std::string& job, const std::string& task);
   // Returns the changed outcomes of whole orders since the last call.
   std::vector<OutcomeUpdate> TakeOutcomes() { return std::exchange(outcomes_, {}); }
-  // Milliseconds from sending an order to a task's first report, over the last thousand reports: slowest and
-  // mean. 0 if there are none. Tasks whose agent was disconnected are left out.
+  // Milliseconds from sending an order to a task's first report, over the last thousand reports: slowest and mean.
+  // 0 before the first report. Tasks whose agent was disconnected are left out.
   double slowest_ms() const;
   double mean_ms() const;
 
@@ -83,7 +83,7 @@ class OrderTable {
   };
   Entry* Latest(const std::string& job, Target target);
   const Entry* Latest(const std::string& job, Target target) const;
-  // Returns the entry for Take. Reports the order that it replaces as superseded.
+  // Returns the entry for Take. Reports the replaced order as superseded.
   Entry Open(const TargetOrder& order);
   // Deletes the oldest order to make room.
   void Drop(std::map<uint64_t, Entry>::iterator at);

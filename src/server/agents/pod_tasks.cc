@@ -195,7 +195,8 @@ void PodTasks::OnMessage(SessionId session, const pb::FromAgent& message) {
   // Once a session has a container of a pod, every message passes here: a later message may announce that a
   // waiting task is gone.
   Session& of = sessions_[session];
-  // After a message that must be resent, no further message may be taken in: the agent resends those too.
+  // After a message that must be resent, no later message may be processed, because the agent resends later
+  // messages, too.
   if (of.closing) return;
   pb::FromAgent named = message, late;
   if (message.has_tasks()) NameTasks(of, *named.mutable_tasks());
@@ -204,7 +205,7 @@ void PodTasks::OnMessage(SessionId session, const pb::FromAgent& message) {
   const bool closing = of.closing;
   NameWaiting(of, *late.mutable_tasks());
   late.set_now_us(message.now_us());
-  // The hub is called without the lock, because it calls Send, which takes the lock.
+  // Call the hub without the lock, because the hub calls Send, which locks mutex_.
   lock.unlock();
   if (closing) return Close(session);
   hub_->OnMessage(session, named);

@@ -26,7 +26,7 @@ namespace taut::server {
 inline constexpr std::string_view kPodJobPrefix = "kubepods/";
 
 struct PodTasksCounts {
-  // Announced containers that belong to no known pod. Pause containers stay among them.
+  // Announced containers that belong to no known pod, including pause containers.
   uint64_t waiting = 0;
   uint64_t dropped = 0;  // windows, OOM kills and acts of containers that belong to no known pod
 };
@@ -38,16 +38,16 @@ class PodTasks final : public AgentListener, public AgentServer {
     // Returns the job and task of a container by the container's ID; nullopt if no pod has this container
     // now.
     std::function<std::optional<Name>(std::string_view container)> find;
-    // Returns true once the cluster's pods are known. Until then, kept messages about unknown containers are
-    // not taken in, and the agent keeps them.
+    // Returns true once the cluster's pods are known. Until then, kept messages about unknown containers are not
+    // processed, and the agent keeps them.
     std::function<bool()> is_synced;
     std::function<double()> steady_s;
     double forget_s = 6 * 3600;  // a container's name is forgotten if no report arrived for this time
   };
   // `hub` must outlive this object.
   PodTasks(Options options, AgentListener* hub) : options_(std::move(options)), hub_(hub) {}
-  // Sets the server that messages are sent to. The server must outlive the last call. Before this call no
-  // message is sent.
+  // Sets the server for messages to agents. The server must outlive the last call. Before this call no message is
+  // sent.
   void SetServer(AgentServer* server);
 
   // ---- AgentListener ----
@@ -64,7 +64,7 @@ class PodTasks final : public AgentListener, public AgentServer {
   void Stop() override;
 
   PodTasksCounts pod_counts() const;
-  // Returns true if the job is that of a container of a pod which reported within Options::forget_s.
+  // Returns true if a container of a pod reported under this job within Options::forget_s.
   bool IsPods(const std::string& job) const;
 
  private:
@@ -75,7 +75,7 @@ class PodTasks final : public AgentListener, public AgentServer {
   struct Session {
     std::map<Name, taut::agent::v1::Task> waiting;  // tasks without a known pod, by the agent's name
     std::map<Name, Name> of;  // the agent's name of its newest container, by the pod's name
-    bool closing = false;     // the session is being ended: no further message is taken in
+    bool closing = false;     // the session is being ended: no further message is processed
   };
   // All functions from here to NameKept require mutex_.
   std::optional<Name> Find(const taut::agent::v1::TaskName& agents);

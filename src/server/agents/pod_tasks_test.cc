@@ -128,7 +128,7 @@ TEST_F(PodTasksTest, JobsOfPodsAreKnownAsLongAsTheirContainersAre) {
   tasks.OnMessage(1, Started({JobOf('a'), JobOf('b'), "system/sshd"}, true));
   EXPECT_TRUE(tasks.IsPods("shop/deployment/web/app"));
   EXPECT_FALSE(tasks.IsPods("system/sshd"));
-  pods[IdOf('b')].first = "shop/rollout/web/app";  // its owner became known
+  pods[IdOf('b')].first = "shop/rollout/web/app";  // the pod's owner became known
   now_s += 5 * 3600;
   tasks.OnMessage(1, Window(1, {JobOf('b')}));
   EXPECT_TRUE(tasks.IsPods("shop/deployment/web/app"));

@@ -18,10 +18,9 @@ class ReopenedAgentServer final : public AgentServer {
                                                                     AgentListener* listener);
   ~ReopenedAgentServer() override { ReopenedAgentServer::Stop(); }
 
-  // Reads the files that `config` names. If their content has changed, closes the port and opens it again;
-  // agents reconnect and keep their messages meanwhile. Returns true if the port was reopened. On an error
-  // the open port stays as it was, unless the error says that the port is closed. The addresses stay those of
-  // Start.
+  // Reads the files that `config` names. If their content has changed, closes the port and opens it again; agents
+  // reconnect and keep their messages meanwhile. Returns true if the port was reopened. On an error the open port
+  // stays unchanged, unless the error reports that the port is closed. The addresses of Start stay in use.
   absl::StatusOr<bool> Reload(const AgentsConfig& config);
 
   bool Send(SessionId session, taut::agent::v1::ToAgent message) override {

@@ -1,4 +1,4 @@
-// Messages of one agent that were taken in and are not yet stored. They are acknowledged in their order.
+// Messages of one agent that were processed and are not yet stored. The hub acknowledges them in their order.
 // Plain values: no messages, clocks or locks. The caller guards the list with its own lock.
 #pragma once
 
@@ -18,9 +18,8 @@ class Unacknowledged {
   void Add(uint64_t sequence, std::optional<WindowId> window, uint64_t tick) {
     waiting_.push_back({sequence, window, tick});
   }
-  // Removes all safe messages before the first unsafe one. Returns the sequence of the last removed message;
-  // 0 if none was removed. `stored`: windows up to this one (inclusive) are stored. `good_tick`: last tick
-  // that succeeded.
+  // Removes all safe messages before the first unsafe message. Returns the sequence of the last removed message; 0
+  // if no message was removed. `stored`: last stored window. `good_tick`: last tick that succeeded.
   uint64_t TakeSafe(std::optional<WindowId> stored, uint64_t good_tick);
   void Clear() { waiting_.clear(); }
   bool empty() const { return waiting_.empty(); }
