@@ -180,8 +180,8 @@ void Agent::Stop(const NodeTime& now) {
     PutNeeded(*task, open);
     for (NodeWindow& w : open) windows_[w.window].emplace_back(id, std::move(w));
   }
-  // SendWindows skips windows of ended tasks that are neither in windows_ nor older than the open one, so
-  // they are added here.
+  // SendWindows skips windows of ended tasks that are neither in windows_ nor older than the open window, so add
+  // these windows here.
   for (const auto& [window, tasks] : of_departed_) windows_.try_emplace(window);
   SendWindows(now);
 }

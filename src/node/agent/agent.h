@@ -179,7 +179,7 @@ class Agent {
   // result have the ratios of the tiers' weights.
   double KernelWeight(int weight) const;
   std::optional<double> RequestOf(const AgentTask& task) const;
-  // Returns the value that the tier requests of this kind; nullopt if the tier requests no value.
+  // Returns the value that the tier requests for this kind of limit; nullopt if it requests no value.
   std::optional<LimitValue> WantedByTier(const AgentTask& task, LimitKind kind) const;
   // Returns the value to restore once the tier requests nothing; nullopt if the present value stays.
   std::optional<LimitValue> LeftOver(const AgentTask& task, LimitKind kind) const;

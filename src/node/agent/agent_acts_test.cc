@@ -61,7 +61,7 @@ TEST(AgentActs, AKillRaisesNoLimitThoughTheJobsLimitsAreApplied) {
   cell.Guard();
   cell.Run(8);
   ASSERT_EQ(batch.kills, 1);
-  // The group disappears with its last process, and a new one appears.
+  // The group disappears with its last process, and a new group appears.
   cell.Remove(batch);
   cell.Run(10);
   InMemoryTask& again = cell.Add("batch/a", "h/a", 10 * kMiB, 0.5, "memory:again");

@@ -200,7 +200,7 @@ TEST_F(AgentLimits, ALeakIsRaisedBeforeItsKillUpToTheOwnersLimit) {
   EXPECT_EQ(a.limits.memory_max_bytes, 196 * kMiB);
   EXPECT_EQ(cell_.agent->counts().local_raises, local + 1);
   EXPECT_THAT(cell_.uplink.Ooms(), IsEmpty());
-  // An order from before the kill does not undo the raise; a later one does.
+  // An order from before the kill does not undo the raise; a later order does.
   cell_.Order(a, Resource::kMemory, 90 * kMiB, 2).set_decided_s(cell_.now.at.seconds() - 10);
   cell_.Run(60);
   EXPECT_EQ(a.limits.memory_max_bytes, 196 * kMiB);

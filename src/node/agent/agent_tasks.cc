@@ -190,7 +190,7 @@ bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   for (LimitLane& lane : task.lanes) {
     lane.said.reset();
     lane.mover.ForgetRefusals();
-    if (is_new) lane.others_s.reset();  // another program changed the last task, not this one
+    if (is_new) lane.others_s.reset();  // another program changed the last task, not this task
   }
   departed_.erase(old);
   return true;

@@ -149,7 +149,7 @@ TEST_F(AgentTrouble, KernelAndEngineTellOneKillTogether) {
   *a.reading.oom_kills += 1;
   cell_.agent->OnReady(1, cell_.now);
   EXPECT_EQ(cell_.uplink.Ooms().size(), 1U);
-  // Another kill soon after is counted as a second one.
+  // Another kill soon after is counted as a second kill.
   *a.reading.oom_kills += 1;
   cell_.agent->OnReady(1, cell_.now);
   event();

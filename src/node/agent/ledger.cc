@@ -172,7 +172,7 @@ absl::StatusOr<Ledger> Ledger::Open(const std::string& path) {
   ledger.path_ = path;
   if (path.empty()) return ledger;
   if (access(path.c_str(), F_OK) != 0) {
-    // Any other error may hide an existing ledger: do not start with an empty one.
+    // Any other error may hide an existing ledger: do not start with an empty ledger.
     if (errno != ENOENT) return Errno("cannot read", path);
     return ledger;
   }

@@ -191,7 +191,7 @@ TEST_F(LedgerFile, IsReplacedAsAWhole) {
   struct stat before {};
   ASSERT_EQ(stat(path_.c_str(), &before), 0);
   EXPECT_EQ(before.st_mode & 0777U, 0600U);
-  // A reader that has the old file open still sees all of it.
+  // A reader that has the old file open still sees the whole old file.
   std::ifstream old(path_);
   ledger->Note(Task("b"), LimitKind::kMemoryMax, std::nullopt, 1.0);
   ASSERT_TRUE(ledger->Save().ok());

@@ -1,6 +1,6 @@
-// Moves a limit from its present value to the ordered one: up at once, down in steps that stay above usage,
-// with a growing delay after refusals. The mover also decides local raises after OOM kills and throttling.
-// Arithmetic only: time is an argument, and the caller writes the limit and reports the result.
+// Moves a limit from its present value to the ordered value: up at once, down in steps that stay above usage, with
+// a growing delay after refusals. The mover also decides local raises after OOM kills and throttling. Arithmetic
+// only: time is an argument, and the caller writes the limit and reports the result.
 #pragma once
 
 #include <cstdint>

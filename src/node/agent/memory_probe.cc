@@ -151,7 +151,7 @@ ProbeStep MemoryProbe::Move(const ProbeReading& reading, int64_t now_us) {
   }
   gaps_ = 0;
   integral_us_ += static_cast<double>(*reading.stall_us - *total_before);
-  // Back off at once, not at the interval's end: a task that stalls must not wait for the end.
+  // Back off at once and not at the interval's end, because a stalling task must not wait.
   if (integral_us_ > options_.target_us) return BackOff(reading, now_us);
   if (now_us - since_us_ < options_.interval_us) return {};
   // While the machine is short of memory, stalls have another cause: do not lower the limit.

@@ -357,8 +357,8 @@ void MessageQueue::PointAt(size_t position) {
   cursor_.fd = OwnedFd(open(PathOf(cursor_.number).c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-// Finds the segment with the oldest message above `after`, and moves the cursor to this segment if the cursor
-// is in another one.
+// Finds the segment with the oldest message above `after`, and moves the cursor to this segment if the cursor is
+// in another segment.
 bool MessageQueue::FindSegment(uint64_t after, size_t* position) {
   const auto found = std::find_if(segments_.begin(), segments_.end(),
                                   [after](const Segment& s) { return s.records > 0 && s.last > after; });

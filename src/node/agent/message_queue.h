@@ -111,7 +111,7 @@ class MessageQueue {
 
   uint64_t next_ = 1;
   uint64_t messages_ = 0, bytes_ = 0, damaged_ = 0;
-  std::deque<Segment> segments_;  // ascending; only the last one may be empty
+  std::deque<Segment> segments_;  // ascending; only the last segment may be empty
   uint64_t disk_bytes_ = 0;
   uint64_t next_segment_ = 1;
   OwnedFd writing_;  // the last segment, if it is still open for writing

@@ -84,7 +84,7 @@ struct Wakeup {
   uint32_t epoll_events = 0;  // EPOLLIN (eventfd, socket) or EPOLLPRI (a cgroup v2 events file)
 };
 
-// One running task. Its files stay open, so that another task of the same name is never mistaken for it.
+// One running task. Its files stay open, so that another task of the same name is never mistaken for this task.
 // After the task has ended, every call fails with NotFound. Not thread-safe.
 class TaskGroup {
  public:
@@ -111,8 +111,8 @@ class TaskGroup {
   // Returns the groups above the task that limit memory or CPU, nearest first, without groups that cannot be
   // read. Opens files of each group: too slow for every reading.
   virtual std::vector<GroupAbove> ReadAbove() { return {}; }
-  // Returns the task's processes, ascending, in this process's PID namespace. Processes of other namespaces
-  // are left out. `leave_out` (may be empty): paths of groups below the task whose processes do not count.
+  // Returns the task's processes, ascending, in this process's PID namespace. Leaves out processes of other
+  // namespaces, and of the groups below the task whose paths are in `leave_out` (may be empty).
   virtual std::vector<int> Pids(const std::set<std::string_view>& /*leave_out*/) { return {}; }
   // Path below the hierarchy's root; "": unknown.
   virtual std::string_view cgroup_path() const { return {}; }

@@ -1,6 +1,7 @@
-// Combines several actuators into one. Each order goes to the first actuator, in the order of Add, that
-// claims its job and target. An order that no actuator claims goes to the first actuator, which reports why
-// the order is not applied. If there is only one actuator, all calls are passed on to it unchanged.
+// Combines several actuators into one. Each order goes to the first actuator, in the order of Add, that claims its
+// job and target. An order that no actuator claims goes to the first actuator, which reports why the order is not
+// applied. If there is only one actuator, this actuator receives all calls
+// unchanged.
 //
 // Threads: as Actuator. TakeConflicts and remembered may also be called from any thread.
 #pragma once
@@ -25,8 +26,8 @@ namespace taut::server {
 
 class ActuatorSet final : public Actuator {
  public:
-  // Adds an actuator after those already added. Call before all other functions. `key`: the actuator's state
-  // is stored under this key, which must therefore never change.
+  // Adds an actuator behind the actuators that were already added. Call before all other functions. `key`: the
+  // actuator's state is stored under this key, which must therefore never change.
   void Add(std::string key, std::unique_ptr<Actuator> actuator);
 
   // The actuators' names, separated by ", ".

@@ -63,7 +63,7 @@ struct AgentServerCounts {
   uint64_t sent = 0;
   uint64_t cut_off = 0;      // sessions ended because the agent did not read
   uint64_t connections = 0;  // accepted connections, with or without a stream
-  // Connections closed above max_connections or max_per_address, including those closed to make room for
+  // Connections closed above max_connections or max_per_address, including connections closed to make room for
   // others.
   uint64_t rejected_connections = 0;
 };

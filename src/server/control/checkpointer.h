@@ -34,7 +34,7 @@ class Checkpointer {
   absl::Status SaveAll(WindowId through) {
     return SaveNext(through, fleet_.unlocked().checkpoint.num_chunks());
   }
-  // Restores the actuator's state from a checkpoint that this version or an older one stored.
+  // Restores the actuator's state from a checkpoint of this or an older version.
   void RestoreActuator(const Checkpoint& checkpoint);
   // Contents of the actuator's restored state; absent if none was stored.
   struct ActuatorSaved {

@@ -47,8 +47,8 @@ class ClockGuard {
   ClockGuard(Timestamp wall, double steady_s, std::optional<Timestamp> stored)
       : ClockGuard(Options(), wall, steady_s, stored) {}
 
-  // Returns the present time. `said`: time of the newest sample of each request since the last call,
-  // including refused requests. A `steady_s` below the previous one is replaced by the previous one.
+  // Returns the present time. `said`: time of the newest sample of each request since the last call, including
+  // refused requests. A `steady_s` below the previous value is replaced by the previous value.
   Timestamp Step(Timestamp wall, double steady_s, std::span<const SaidTime> said);
   // Returns the present time between two steps: the time of the last step, advanced by the steady clock.
   Timestamp At(double steady_s) const;

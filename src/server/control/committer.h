@@ -66,7 +66,7 @@ class Committer {
   // Stores the actuator's outcomes since the last call. An outcome's time is reduced to the cell's present
   // time.
   absl::Status StoreOutcomes();
-  // Sends the orders of those stored decisions whose outcome is pending.
+  // Sends the orders of the stored decisions whose outcome is pending.
   void ApplyPending(std::span<const Decision> decisions);
   // Sends the orders of these stored decisions, ascending, with their known outcomes. Called after a restart.
   // Skips decisions that were superseded or decided in a dry run.

@@ -121,7 +121,7 @@ class ControlPlane {
   void TakeTierActs(Timestamp now);
   // Acts on all OOM kills that have arrived. Acts on kills before the present first, with kPast.
   absl::Status ActOnAllOoms(Timestamp now, brain::When when);
-  // Requests the owners' settings of those jobs in the window that wait for them. Called once the fleet has
+  // Requests the owners' settings of jobs in the window that wait for their settings. Called once the fleet has
   // the owners' amounts of this window.
   void AskOwners(const ClosedWindow& closed);
   // Acts on the first `count` OOM kills in sightings_.

@@ -102,7 +102,7 @@ TEST(ControlPlane, AKillLosesNothingThatWasStoredAndCountsNothingTwice) {
     const std::vector<Decision> told = cell.told();
     cell.Restart();
     ASSERT_TRUE(cell.restored().ok()) << cell.restored();
-    // Senders resend requests that were not answered, and some answered ones: all since the start of the open
+    // Senders resend requests that were not answered, and some answered requests: all since the start of the open
     // window.
     const int again = kill / 5 * 5 - 5;
     ASSERT_TRUE(cell.Live(again, 400).ok());

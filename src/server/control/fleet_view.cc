@@ -157,7 +157,7 @@ struct Entry {
   uint32_t place;
 };
 
-// Keeps the first `most` entries: higher keys first, equal ones in the order of names.
+// Keeps the first `most` entries: higher keys first, equal keys in the order of names.
 class Best {
  public:
   Best(const FleetView& view, bool by_name_down, size_t most)

@@ -157,7 +157,7 @@ enum class SortBy : uint8_t {
   kOoms,
   kChanged,
   kSaving,  // all resources, each as a share of the sum of owners' limits
-  kTight,   // OOM kills, then usage at the limit, then the rise from the owner's limit to the recommended one
+  kTight,   // OOM kills, then usage at the limit, then the rise from the owner's to the recommended limit
   kSavingPerMonth,  // all resources, in money
   // Keys of one resource.
   kUsage,

@@ -224,7 +224,7 @@ TEST_F(LateJobsTest, TheirPastIsPricedByTheirRequests) {
   }
 }
 
-// The daemon is killed after the past is stored and before any job has learnt from it.
+// The daemon is killed after the past is stored and before any job has learnt from the past.
 TEST_F(LateJobsTest, AKillBeforeTheyHaveLearntLosesNothing) {
   Appear();
   ASSERT_TRUE(AddPasts().ok());

@@ -71,7 +71,7 @@ std::vector<Decision> Decisions(ControlCell& cell) {
   return out;
 }
 
-// Windows, and would-be limits in mode observe, equal those of a daemon that never stopped.
+// Windows, and would-be limits in mode observe, equal the results of a daemon that never stopped.
 TEST_F(Past, AGapThatIsReadLeavesNoTrace) {
   ControlCell straight(kPastSeries), cell(kPastSeries, path());
   for (ControlCell* c : {&straight, &cell}) {

@@ -68,8 +68,8 @@ std::optional<BackfillComponent::What> BackfillComponent::Missing(Timestamp now)
 Timestamp BackfillComponent::Begin(Timestamp now) const {
   const Timestamp from = EarliestOf(options_.config, now);
   const std::optional<WindowId> last = context_.control->status().stored_through();
-  // Includes the window before the gap, because rates of counters begin in it. Samples of stored windows are
-  // dropped as too late.
+  // Include the window before the gap, because the first rates of counters need its samples. Samples of stored
+  // windows are dropped as too late.
   return last.has_value() ? std::max(from, Timestamp::FromSeconds(last->start_s())) : from;
 }
 

@@ -41,8 +41,8 @@ class BackfillComponent final : public Component {
     // Calls ControlPlane::Tick with kPast, and does other work that is due in the meantime.
     std::function<absl::Status(Timestamp through)> tick;
     // Pauses between retries grow from the first to the longest. The backfill fails after the server was
-    // unreachable for `total`. Live windows wait during the retries, so the backfill of a gap fails sooner
-    // than that of an empty store.
+    // unreachable for `total`. Live windows wait during the retries, so the backfill of a gap fails sooner than
+    // the backfill of an empty store.
     struct Patience {
       std::chrono::seconds first_pause, longest_pause, total;
     };

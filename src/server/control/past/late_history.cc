@@ -207,7 +207,7 @@ absl::Status LateHistory::ReadPartOfGap(const SilentSpan& part, const PastFacts&
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
   history_->Select(usage_);
   const int64_t grace_s = options_.ingest.windows.grace_seconds;
-  // Includes the window before the part, because rates of counters begin in it.
+  // Include the window before the part, because the first rates of counters need its samples.
   const Timestamp from = Timestamp::FromSeconds(part.from.start_s() - kWindowSeconds);
   const Timestamp to = std::min(Timestamp::FromSeconds(until.start_s() + grace_s), context_.now());
   if (absl::Status s = ReadSpan(from, to, fold); !s.ok()) return s;
@@ -314,7 +314,7 @@ absl::Status LateHistory::ReadPast(const std::vector<LateJob>& jobs, Timestamp n
 absl::Status LateHistory::ReadGroup(std::vector<LateJob> jobs, const PastFacts& facts, Timestamp from) {
   WindowId first = jobs.front().until;
   for (const LateJob& job : jobs) first = std::min(first, job.until);
-  // Newer series may be the ones by which the jobs were first seen.
+  // Newer series may be the series by which the jobs were first seen.
   const Timestamp to = Timestamp::FromSeconds(WindowId{first.index - kUnclearWindows}.start_s());
   absl::Status first_error;
   while (!jobs.empty()) {
