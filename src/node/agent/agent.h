@@ -254,8 +254,8 @@ class Agent {
   // Records new limit_ooms of the reading. Returns true if the task's own limit was met in the last 5 s;
   // otherwise a kill has another cause.
   bool NoteLimitOoms(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  // Returns true if a kill may be due to the task's own limit, on kernels that do not count how often the limit
-  // was met: no group above met its limit, and the task's peak came near the task's limit.
+  // Returns true if a kill may be due to the task's own limit: no group above met its limit, and the task's peak
+  // came near the task's limit. For kernels that do not count how often the limit was met.
   bool MayBeOwnKill(const AgentTask& task, const TaskReading& reading) const;
   void ReadAbove(AgentTask& task, const NodeTime& now);
   // Reports a kill at a limit above the task, or for lack of machine memory. No limit is raised.

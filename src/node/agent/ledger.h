@@ -1,7 +1,7 @@
-// The agent's record of the values that it changed on this machine, and of the earlier values: `tautlet
-// --release` restores these values. The ledger is saved before a limit is written and again after the limit
-// was read back, so that each change can be undone even if the agent is killed. The ledger also holds the
-// state that the agent needs after a restart without the daemon: the terms of each job, and the raises and
+// The agent's record of the values that it changed on this machine, and of the earlier values: `tautlet --release`
+// restores these values. The ledger is saved before a limit is written and again after the limit was read back, so
+// that each change can be undone even if the agent is killed. The ledger also stores the state that the agent
+// needs after a restart without the daemon. This state consists of the terms of each job, and of the raises and
 // owners' changes that older orders must not undo.
 #pragma once
 

@@ -64,8 +64,8 @@ struct MoveStatus {
 };
 
 // Moves the limit of one resource of one task. A target counts as reached if the limit differs from the target by
-// at most 0.1 % or 4 KiB, or if the written value reads back within the kernel's rounding (64 KiB, 0.01 cores).
-// Times are steady microseconds unless their names end in `_s`. Not thread-safe.
+// at most 0.1 % or 4 KiB. It also counts as reached if the written value reads back within the kernel's rounding
+// (64 KiB, 0.01 cores). Times are steady microseconds unless their names end in `_s`. Not thread-safe.
 class LimitMover {
  public:
   LimitMover(Resource resource, const MoverOptions& options) : resource_(resource), options_(options) {}

@@ -20,7 +20,7 @@ struct ProbeOptions {
   double coeff_probe = 10, coeff_backoff = 20;
   double min_bytes = 100 * kMiB, max_bytes = 100 * kGiB;
   // After this number of raises in a row, without an interval at or below the target, the stalls have another
-  // cause: the limit is released, and probing starts again after rest_us.
+  // cause. The limit is then released, and probing starts again after rest_us.
   int most_backoffs = 10;
   int64_t rest_us = 600'000'000;
 };
@@ -50,10 +50,10 @@ class MemoryProbe {
  public:
   explicit MemoryProbe(const ProbeOptions& options) : options_(options) {}
 
-  // Returns the next step; call it about once a second. `now_us` is steady time. No step is made, and the
-  // interval starts again, if readings are more than an interval (and 5 s) apart, the clock does not advance
-  // or a figure is missing; three gaps in a row release the limit for rest_us. A change of memory.max, or
-  // stall time that decreases, releases the limit and deletes the result.
+  // Returns the next step; call it about once a second. `now_us` is steady time. No step is made, and the interval
+  // starts again, after a gap: readings more than an interval (and 5 s) apart, a clock that does not advance, or a
+  // missing figure. Three gaps in a row release the limit for rest_us. A change of memory.max, or stall time that
+  // decreases, releases the limit and deletes the result.
   ProbeStep Step(const ProbeReading& reading, int64_t now_us);
   // Records that the limit is no longer in force. Probing starts again; the result stays.
   void Drop();
@@ -65,9 +65,9 @@ class MemoryProbe {
   // the last 300 s.
   std::optional<double> needed(int64_t now_us) const;
   // Returns the highest need since the last call, for a window that is over. Memory that a raise allowed counts as
-  // needed, so that growth and bursts are followed as usage is; after lowering alone, the result is the least
-  // memory with which the task ran. A known need stays valid for kCarriedUs while no limit is in force or probing
-  // has started again at a higher usage. Absent if no step was made, if raises by more than a quarter are not
+  // needed, so that the result follows growth and bursts. After lowering alone, the result is the least memory
+  // with which the task ran. A known need stays valid for kCarriedUs while no limit is in force or probing has
+  // started again at a higher usage. Absent if no step was made, if raises by more than a quarter are not
   // confirmed by an interval, or if nothing was known and no limit was in force.
   std::optional<double> TakeMostNeeded(int64_t now_us);
   static constexpr int64_t kCarriedUs = 1'800'000'000;

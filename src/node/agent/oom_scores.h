@@ -47,7 +47,7 @@ class OomScores {
   struct Known {
     ProcessId id;
     int owner = 0;
-    bool is_ours = false;  // set() was written by the agent or inherited from such a process
+    bool is_ours = false;  // the agent wrote set(), or the process inherited it from such a process
   };
   // Returns the earlier value of a process that has set(), inherited or written by an earlier start.
   int InheritedOwner(const ProcessReading& facts) const;

@@ -1,7 +1,6 @@
 // Combines several actuators into one. Each order goes to the first actuator, in the order of Add, that claims its
 // job and target. An order that no actuator claims goes to the first actuator, which reports why the order is not
-// applied. If there is only one actuator, this actuator receives all calls
-// unchanged.
+// applied. A single actuator receives all calls unchanged.
 //
 // Threads: as Actuator. TakeConflicts and remembered may also be called from any thread.
 #pragma once

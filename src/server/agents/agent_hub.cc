@@ -82,7 +82,7 @@ void AgentHub::BeginTick() {
     for (const auto& [name, agent] : agents_) {
       hold |= agent.session != 0 && agent.to_replay > 0 && now < agent.connected_s + options_.hold_s;
     }
-    // The bound of the hold is for all agents together, however many connect one after the other.
+    // The hold is bounded for all agents together, even if they connect one after the other.
     if (!hold) hold_since_s_.reset();
     if (hold && !hold_since_s_.has_value()) hold_since_s_ = now;
     hold = hold && now < *hold_since_s_ + options_.hold_s;

@@ -39,9 +39,9 @@ TaskOutcome OutcomeOf(const pb::Outcome& outcome) {
 
 // ---- terms and orders of new tasks ----
 
-// Returns the tasks that appeared or whose job's settings changed. Leaves out the tasks of an agent that is
-// still resending kept messages: an OOM kill may be among these messages, and an order sent now would be
-// older than the kill.
+// Returns the tasks that appeared or whose job's settings changed. Leaves out the tasks of an agent that is still
+// resending kept messages. An OOM kill may be among these messages, and an order sent now would be older than the
+// kill.
 std::vector<AgentHub::Due> AgentHub::TakeDue() {
   const std::lock_guard lock(mutex_);
   std::vector<Due> out;

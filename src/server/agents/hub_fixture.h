@@ -1,5 +1,5 @@
-// The daemon's side of agents without a network, for tests: a hub in front of a control plane over a store in
-// memory, and a server that records the messages that would be sent.
+// The daemon's side of agents without a network, for tests. A hub is in front of a control plane over a store in
+// memory, and a server records the messages that would be sent.
 #pragma once
 
 #include <gtest/gtest.h>

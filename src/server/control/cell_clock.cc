@@ -3,7 +3,7 @@
 namespace taut::server {
 namespace {
 
-// Longest silence, beyond the time that a window stays open, that makes no gap. A gap is read from the
+// A silence longer than this, in addition to the time that a window stays open, is a gap. A gap is read from the
 // history.
 constexpr int64_t kShortSilenceSeconds = 60;
 // After a gap, windows stay open for this long, so that senders can resend queued samples.

@@ -26,7 +26,7 @@ struct WhatIfLane {
   brain::Policy recommender = brain::Policy::kStatic;
   std::vector<std::optional<double>> limit;  // limit in force per measured window; absent: none
   double mean_limit = 0;                     // mean over windows with a limit
-  // Windows and days over the limit: usage exceeded the limit, or a task was killed at this limit or a higher
+  // Windows and days over the limit. Usage exceeded the limit, or a task was killed at this limit or a higher
   // limit, so that its usage above the limit is unknown.
   uint32_t windows = 0, windows_over = 0;
   uint32_t days = 0, days_over = 0;
