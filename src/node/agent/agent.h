@@ -40,7 +40,7 @@ class FdWatch {
 struct AgentOptions {
   bool observe = false;
   double speed = 1;
-  MoverOptions moves;  // in steady time: the caller divides its times by `speed`
+  MoverOptions moves;  // times in steady time: the caller divides them by `speed`
   std::vector<TaskRule> rules;
   double machine_memory_bytes = 0;  // local raises stop at 95 % of this amount; 0: unknown
   int all_every = 10;               // number of samples between two readings of all files of a task

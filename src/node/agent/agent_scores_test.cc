@@ -37,7 +37,7 @@ TEST_F(AgentScores, EachProcessGetsItsTiersAndLosesItAtTheEnd) {
   EXPECT_EQ(Value(10), -800);
   EXPECT_EQ(Value(11), -800);
   EXPECT_EQ(Value(20), 800);
-  // One process that was forked, and one that was moved into the group.
+  // One process was forked; another process was moved into the group.
   cell_.processes.Add(21, 800, 20);
   cell_.processes.Add(22, 5);
   batch_->pids = {20, 21, 22};

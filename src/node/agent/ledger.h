@@ -20,7 +20,7 @@
 
 namespace taut::node {
 
-using LimitValue = std::optional<double>;  // as in the kernel; absent: no limit
+using LimitValue = std::optional<double>;  // value of a kernel limit; absent: no limit
 
 struct LedgerValue {
   LimitValue owner;

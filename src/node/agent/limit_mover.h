@@ -59,7 +59,7 @@ enum class Obstacle : uint8_t { kNone, kUsage, kUsageUnknown, kOomFloor, kThrott
 
 struct MoveStatus {
   MoveState state = MoveState::kIdle;
-  Obstacle obstacle = Obstacle::kNone;  // only for kHeld
+  Obstacle obstacle = Obstacle::kNone;  // reason for kHeld; kNone in other states
   bool is_final = false;                // refused, and not retried until the target changes
 };
 
@@ -165,7 +165,7 @@ class LimitMover {
   std::optional<int64_t> oom_s_;
   bool floor_is_of_growth_ = false;  // not saved: after a restart it counts as the floor of a kill
   int64_t hold_until_us_ = 0;
-  int refusals_ = 0;  // since the last success
+  int refusals_ = 0;  // number of refusals since the last success
   bool final_ = false;
   int64_t cuts_from_us_ = 0;
   int64_t wait_us_ = 0, retry_us_ = 0;

@@ -66,7 +66,7 @@ struct GuardAct {
   GuardActKind kind = GuardActKind::kThrottle;
   uint64_t task = 0;
   double high = 0;
-  std::string why;  // with figures: "free 10.0 MiB of 256 MiB is below ..."
+  std::string why;  // reason with figures: "free 10.0 MiB of 256 MiB is below ..."
 };
 
 // Decides the acts of one machine or group. Times are steady microseconds, ascending. Not thread-safe.

@@ -68,7 +68,7 @@ class MessageQueue {
   uint64_t stored_bytes() const { return disk_bytes_ + memory_bytes_; }
   // Number of messages that were dropped because of the bound or lost to damage, since the queue was created.
   uint64_t dropped() const { return state_.dropped; }
-  uint64_t damaged_segments() const { return damaged_; }  // since Open
+  uint64_t damaged_segments() const { return damaged_; }  // number since Open
   // Returns the reason why messages are not written to disk; "" if they are written, or if the queue is in memory.
   const std::string& error() const { return error_; }
 

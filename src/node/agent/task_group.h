@@ -27,7 +27,7 @@ struct TaskReading {
   std::optional<uint64_t> cpu_usage_us;
   std::optional<uint64_t> cpu_periods, cpu_throttled_periods, cpu_throttled_us;
   std::optional<uint64_t> memory_bytes;              // all charged memory, with page cache
-  std::optional<uint64_t> memory_working_set_bytes;  // without inactive file pages; counts as usage
+  std::optional<uint64_t> memory_working_set_bytes;  // excludes inactive file pages; counts as usage
   std::optional<uint64_t> memory_peak_bytes;         // highest memory_bytes since the start
   std::optional<uint64_t> oom_kills;                 // processes killed
   std::optional<uint64_t> memory_high_events, memory_max_events;
@@ -75,7 +75,7 @@ struct TaskLimits {
 struct GroupAbove {
   std::string path;  // "/": the hierarchy's root
   std::optional<double> memory_max_bytes, cpu_max_cores;
-  std::optional<uint64_t> limit_ooms;  // like TaskReading::limit_ooms, for this group's limit alone
+  std::optional<uint64_t> limit_ooms;  // TaskReading::limit_ooms of this group's limit alone
 };
 
 // A descriptor for epoll; fd < 0: no descriptor.

@@ -26,7 +26,7 @@ enum class MemoryStyle : uint8_t {
 
 // The first rule that matches a task applies.
 struct TaskRule {
-  std::string name;  // for people; "": "rule 3"
+  std::string name;  // text for people; "": "rule 3"
   TaskSource source = TaskSource::kCgroup;
   // kCgroup: a path from the hierarchy's root, with '*' for any text within one component:
   // "/apps/*/worker-*". It matches only the named groups, not the groups below them. kSystemd: pattern
@@ -41,8 +41,8 @@ struct TaskRule {
   bool manage = false;  // false: measured, never changed
   // True if the agent sets a CPU quota or memory limit also where the owner has set none.
   bool add_limits = false;
-  // Time after the start of a task in which no limit is lowered; raises are made at once. Absent: as in the job's
-  // terms, which the daemon sends.
+  // Time after the start of a task in which no limit is lowered; raises are made at once. Absent: the time in the
+  // job's terms, which the daemon sends.
   std::optional<int64_t> startup_grace_s;
   CpuStyle cpu = CpuStyle::kSoft;
   MemoryStyle memory = MemoryStyle::kHard;

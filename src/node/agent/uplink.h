@@ -13,8 +13,8 @@
 namespace taut::node {
 
 enum class Keep : uint8_t {
-  kNo,                // only useful now: dropped without a connection
-  kUntilAcknowledged  // on disk until the daemon has acknowledged the message
+  kNo,                // dropped without a connection, because the message is only useful now
+  kUntilAcknowledged  // kept on disk until the daemon has acknowledged the message
 };
 
 struct UplinkStatus {

@@ -237,7 +237,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   double started_s_ = 0;
   uint64_t tick_ = 0, good_tick_ = 0;
   std::optional<double> hold_since_s_;
-  std::map<std::string, Agent> agents_;  // by name
+  std::map<std::string, Agent> agents_;  // key: name
   absl::flat_hash_map<SessionId, std::string> sessions_;
   AgentTable agents_by_task_;
   OrderTable orders_by_task_;

@@ -34,7 +34,8 @@ struct AgentServerOptions {
   std::vector<std::string> listen;  // such as "127.0.0.1:7071"; port 0: any free port
   std::vector<std::string> tokens;  // agents must send one of these tokens; empty: no token is required
   std::string certificate_file, key_file;  // PEM; both set: TLS
-  std::string client_ca_file;              // with TLS: agents need a certificate of this CA
+  // CA of the agents' certificates, which are then required; only with TLS; "": none.
+  std::string client_ca_file;
   // Id of the first session; ids of a later server must not overlap the ids of an earlier server.
   SessionId first_session = 1;
   uint32_t cpu_buckets = 321;  // Grid::Cpu().size()
@@ -51,7 +52,7 @@ struct AgentServerOptions {
   // Highest total size of the messages that wait for one agent. Above this size, because the agent does not read,
   // its session is ended.
   size_t max_waiting_bytes = size_t{8} << 20;
-  int hello_timeout_ms = 10'000;  // from the stream's start to its first message
+  int hello_timeout_ms = 10'000;  // time from the stream's start to its first message
 };
 
 struct AgentServerCounts {

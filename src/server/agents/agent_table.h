@@ -67,7 +67,7 @@ class AgentTable {
   void GiveToClaimant(const Name& name);
   void EraseOf(const std::string& agent, const Name& name);
 
-  std::map<std::string, Agent> agents_;  // by name
+  std::map<std::string, Agent> agents_;  // key: name
   absl::flat_hash_map<std::string, std::map<std::string, Task>> jobs_;
   std::map<Name, Task> claims_;
   std::set<Name> unsent_;

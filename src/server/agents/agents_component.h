@@ -19,15 +19,15 @@ class AgentsComponent final : public Component {
  public:
   // The cluster on whose nodes agents may run.
   struct Pods {
-    // These functions are as in PodTasks::Options.
+    // Functions of PodTasks::Options.
     std::function<std::optional<std::pair<std::string, std::string>>(std::string_view id)> find;
     std::function<bool()> is_synced;
   };
   struct Options {
     AgentsConfig config;                                    // must have at least one address
     bool apply = false;                                     // true: agents carry orders out
-    std::function<bool(const std::string& job)> elsewhere;  // as in AgentHub::Options
-    std::string own_machine;                                // as in AgentHub::Options
+    std::function<bool(const std::string& job)> elsewhere;  // AgentHub::Options::elsewhere
+    std::string own_machine;                                // AgentHub::Options::own_machine
     std::optional<Pods> pods;
     bool pods_elsewhere = false;  // limits of pods are set through the API server
   };

@@ -69,7 +69,7 @@ class OrderTable {
     double sent_s = 0;
     std::set<std::string> waiting, applied, observed;
     std::set<std::string> disconnected;               // tasks disconnected when the order arrived: not timed
-    std::map<std::string, std::string> failed, held;  // with the text of each task's report
+    std::map<std::string, std::string> failed, held;  // key: task; value: text of its report
     std::optional<double> minimum;                    // highest minimum of all tasks
     std::optional<Outcome> reported;                  // the last reported outcome
     std::string text;                                 // text of the last reported outcome
@@ -94,8 +94,8 @@ class OrderTable {
   void Summarize(Entry& entry);
 
   const bool dry_run_;
-  std::map<uint64_t, Entry> entries_;                          // by decision
-  std::map<std::pair<std::string, Target>, uint64_t> latest_;  // decision, by job and target
+  std::map<uint64_t, Entry> entries_;                          // key: decision
+  std::map<std::pair<std::string, Target>, uint64_t> latest_;  // key: job and target; value: decision
   std::vector<OutcomeUpdate> outcomes_;
   std::deque<double> times_ms_;
 };

@@ -90,10 +90,11 @@ class PodTasks final : public AgentListener, public AgentServer {
 
   const Options options_;
   AgentListener* const hub_;
-  mutable std::mutex mutex_;  // under this lock, only functions of `options_` are called
+  // Locked while functions of `options_` run; no other callee is called under this lock.
+  mutable std::mutex mutex_;
   AgentServer* server_ = nullptr;
-  std::map<SessionId, Session> sessions_;  // only sessions with containers of pods
-  std::map<std::string, Known> known_;     // by the container's ID
+  std::map<SessionId, Session> sessions_;  // sessions with containers of pods
+  std::map<std::string, Known> known_;     // key: the container's ID
   std::map<std::string, size_t> jobs_;     // number of containers in known_ of each job
   uint64_t dropped_ = 0;
 };

@@ -57,7 +57,7 @@ class SourceActuator final : public Actuator {
   }
   std::vector<OutcomeUpdate> TakeOutcomes() override { return std::exchange(outcomes_, {}); }
 
-  std::map<std::string, Workload> memory;  // by job, the workload whose limit was ordered
+  std::map<std::string, Workload> memory;  // key: job; value: workload whose limit was ordered
 
  private:
   const std::string name_;

@@ -66,7 +66,7 @@ TEST(ControlAgents, TasksAreFoundByTheirNames) {
   const std::optional<TaskRef> web = cell.control().agents().Announce(kWeb, At(0));
   const std::optional<TaskRef> web2 = cell.control().agents().Announce(kWeb2, At(0));
   ASSERT_TRUE(cell.control().Tick(At(1)).ok());
-  std::vector<PlacedTask> placed(600);  // in several pieces
+  std::vector<PlacedTask> placed(600);  // enough tasks for several pieces
   for (PlacedTask& task : placed) task = {std::string(kWeb2.job), std::string(kWeb2.task)};
   placed[1] = {std::string(kWeb.job), std::string(kWeb.task)};
   placed[2] = {std::string(kWeb.job), "another"};

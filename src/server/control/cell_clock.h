@@ -48,14 +48,14 @@ class CellClock {
   void Advance(Timestamp wall) { now_ = std::max(now_, wall); }
   // Sets now() to `now` after a correction of the clock. `now` may be earlier or later than now().
   void Shift(Timestamp now);
-  // Like Shift, and forgets sample times later than `now`, because these samples were accepted under a wrong
-  // time.
+  // Sets now() to `now`, and forgets sample times later than `now`, because these samples were accepted under a
+  // wrong time.
   void GoBack(Timestamp now);
 
   // Notes the times of the newest sample of any source and of the newest sample of series, received at `now`.
   // Time without samples of series becomes a gap if it exceeds a window plus the grace period and one minute.
   void Hear(Timestamp newest, Timestamp newest_of_series, Timestamp now);
-  // Like Hear, at the current now(). The first call with a sample also sets the first watermark.
+  // Calls Hear with the current now(). The first call with a sample also sets the first watermark.
   void Note(Timestamp newest, Timestamp newest_of_series);
   // With time by samples: handles a request whose newest sample has this `time`. `kept` is true if a sample
   // of the request was accepted; `stored` is the newest stored window. Returns the new time of the cell if it

@@ -217,7 +217,7 @@ class ChaosCluster {
 
   ChaosRandom& random_;
   std::vector<ChaosWorkload> workloads_;
-  std::vector<ChaosKill> kills_;  // in the order of their times
+  std::vector<ChaosKill> kills_;  // ascending by time
   int next_ = 0;
 };
 

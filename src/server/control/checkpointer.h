@@ -30,7 +30,7 @@ class Checkpointer {
   // that they do not delay its orders, and memory stays small. `through`: a stored window. Returns the
   // store's error; unsaved() then keeps the encoded chunks, and the next call continues with the next chunk.
   absl::Status SaveDue(WindowId through) { return SaveNext(through, PerPass()); }
-  // Like SaveDue, for all chunks.
+  // Saves all chunks, with the commits and errors of SaveDue.
   absl::Status SaveAll(WindowId through) {
     return SaveNext(through, fleet_.unlocked().checkpoint.num_chunks());
   }

@@ -60,7 +60,7 @@ class ClockGuard {
   enum class State : uint8_t {
     kFollows,  // the wall clock's time is used
     kHolds,    // the wall clock jumped or is behind the stored data: the steady clock advances the time
-    kSenders,  // like kHolds, from the time of the senders
+    kSenders,  // the steady clock advances the time of the senders
     kWaits,    // uses the wall clock, unconfirmed, after a start far beyond the stored data
   };
   State state() const { return state_; }

@@ -12,8 +12,8 @@ namespace {
 constexpr size_t kDecisionsOfJob = 10'000;  // decisions in force that a new recommender replays
 constexpr size_t kOomsOfJob = 100'000;      // newest OOM kills that a new recommender replays
 constexpr size_t kPiece = 256;              // jobs stepped under one lock: less than 5 ms
-constexpr size_t kPieceOfThreads =
-    brain::VerticalPass::kTurnJobs * brain::VerticalPass::kTurnsAtATime;  // on several threads
+// Jobs that several threads step under one lock.
+constexpr size_t kPieceOfThreads = brain::VerticalPass::kTurnJobs * brain::VerticalPass::kTurnsAtATime;
 
 constexpr int64_t kClocksApartS = 300;  // greatest lead of an agent's clock
 

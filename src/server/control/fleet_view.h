@@ -78,7 +78,7 @@ struct JobView {
   int32_t tasks_would_be = -1;  // recommended by its replica policy; negative: absent
   uint32_t tasks_running = 0;   // counted by its replica policy, possibly from a series
   float throttled = kAbsent;    // share of the CFS periods of about the last day
-  uint32_t ooms = 0;            // in the last 7 days
+  uint32_t ooms = 0;            // number of OOM kills in the last 7 days
   PerResource<JobAmounts> amounts;
   PerResource<std::pair<uint8_t, uint8_t>> week{};  // days and days_over of the last 7 days
   int64_t last_seen_s = INT64_MIN;
@@ -104,7 +104,7 @@ struct FleetSums {
   // Differences of the billed amounts (JobAmounts::saved): where the amount in force is below the owner's,
   // and where it is above.
   double saved = 0, raised = 0;
-  double would_save = 0, would_raise = 0;  // like saved and raised, for would_be
+  double would_save = 0, would_raise = 0;  // saved and raised for the amount would_be
   RequestSums requests;
   // The last 7 days, over all jobs.
   uint64_t job_days = 0, job_days_over = 0;
@@ -127,14 +127,14 @@ struct ReplicaSums {
 };
 
 struct FleetView {
-  std::optional<WindowId> window;  // closed last
+  std::optional<WindowId> window;  // window that closed last
   std::vector<JobView> jobs;       // ascending by JobId; forgotten jobs are missing
   FleetPoint point;
-  uint64_t ooms_day = 0, changes_day = 0;  // in the last 24 h
+  uint64_t ooms_day = 0, changes_day = 0;  // numbers in the last 24 h
 
   // Returns the job; nullptr if it is unknown or forgotten. O(log jobs).
   const JobView* Find(JobId id) const;
-  PerResource<FleetSums> sums;  // by Resource
+  PerResource<FleetSums> sums;
   ReplicaSums replicas;
   uint32_t whole_machines = 0;  // jobs that were measured in the last window and are in no sum
   brain::RiskTable risks;       // totals of the whole fleet; empty in a view of some groups

@@ -27,7 +27,7 @@ class IngestJobs {
   struct Relabelled {
     std::vector<SeriesJobs::Facts> jobs;                 // jobs whose later series carried new labels
     std::map<std::string, std::vector<Label>> settings;  // setting labels by job (SetSettingLabels)
-    Timestamp now;                                       // by the cell's clock
+    Timestamp now;                                       // time of the cell's clock
   };
   explicit IngestJobs(IngestState& state) : s_(state) {}
 

@@ -43,7 +43,7 @@ struct IngestState {
   // All functions REQUIRE mutex.
   // Returns OK if the ingest accepts samples now; else Unavailable, and counts the refusal.
   absl::Status CheckRoom();
-  // Like CheckRoom, without counting refusals.
+  // Returns the status of CheckRoom, without counting refusals.
   absl::Status RoomNow() const;
   // Handles the time of the newest sample of a request; `kept` is true if any sample of the request was
   // accepted.
@@ -73,7 +73,7 @@ struct IngestState {
   uint64_t deferred_writes = 0;
   std::vector<SaidTime> said;
   std::optional<Timestamp> first_heard;
-  std::map<std::string, std::vector<Label>> setting_labels;  // by job, since the last tick
+  std::map<std::string, std::vector<Label>> setting_labels;  // key: job; labels received since the last tick
   // OOM kills stored before this start: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before;
   StoredKills kills_before;

@@ -20,8 +20,8 @@ struct Heatmap {
   int64_t column_s = kWindowSeconds;
   std::vector<int64_t> time_s;  // starts of the columns that have usage, ascending
   std::vector<double> buckets;  // upper bounds of the rows, ascending: consecutive grid buckets
-  std::vector<Cell> cells;      // by column, then row
-  std::vector<std::optional<double>> limit, owner_limit, would_be;  // per column, at the column's end
+  std::vector<Cell> cells;      // order: column, then row
+  std::vector<std::optional<double>> limit, owner_limit, would_be;  // limits at the end of each column
   // Memory only: the greatest probed need of a task in a window of the column; absent: not known for any
   // task.
   std::vector<std::optional<double>> needed;

@@ -23,7 +23,7 @@ struct JobAnswer {
     kKnown
   };
   State state = State::kNotMine;
-  std::vector<Label> labels = {};  // with kKnown: labels that are settings (kSettingLabel), ascending
+  std::vector<Label> labels = {};  // settings of a kKnown job (kSettingLabel), ascending
 };
 
 class JobSettingsSource {

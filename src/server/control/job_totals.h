@@ -14,7 +14,7 @@ namespace taut::server {
 // known; a saving includes the jobs for which both amounts are known.
 struct TotalAmounts {
   double usage = 0, owner_limit = 0, limit = 0, would_be = 0;
-  double saved = 0, would_save = 0;  // differences of billed amounts, as in FleetSums
+  double saved = 0, would_save = 0;  // differences of billed amounts (FleetSums)
   RequestSums requests;
   // Job-days with a recommended limit in the last 7 days, and the number of these days with usage above the
   // limit.
@@ -32,9 +32,9 @@ struct TotalAmounts {
 
 struct JobTotals {
   uint64_t jobs = 0, tasks = 0;
-  uint64_t not_measured = 0;          // jobs without usage in the last window; no sum includes them
-  uint64_t whole_machines = 0;        // IsWholeMachine jobs; no sum includes them
-  PerResource<TotalAmounts> amounts;  // by Resource
+  uint64_t not_measured = 0;    // jobs without usage in the last window; no sum includes them
+  uint64_t whole_machines = 0;  // IsWholeMachine jobs; no sum includes them
+  PerResource<TotalAmounts> amounts;
   ReplicaSums replicas;
 
   // Adds a job to the totals. `now_s`: end of the last window.

@@ -28,7 +28,7 @@ class KeptState {
   absl::StatusOr<std::optional<std::string>> Read() const;
   // Replaces the state; "" deletes it. Returns Unavailable as States::Put does.
   absl::Status Write(std::string_view bytes);
-  // Like Write, but logs each failure once, and the first success after a failure.
+  // Calls Write. Logs each failure once, and the first success after a failure.
   void WriteOrLog(std::string_view bytes);
   uint64_t failed_writes() const { return failed_; }  // thread-safe
 

@@ -54,7 +54,7 @@ class LatePasts {
 
   const Parts parts_;
   mutable std::mutex mutex_;                         // locked after the fleet
-  absl::flat_hash_map<uint32_t, PastState> states_;  // by job, as stored
+  absl::flat_hash_map<uint32_t, PastState> states_;  // key: job; value: stored state
 };
 
 }  // namespace taut::server

@@ -19,7 +19,7 @@ namespace taut::server {
 // threads.
 struct LiveIngest {
   using Options = IngestOptions;
-  // Arguments as for IngestState.
+  // Passes the arguments to IngestState.
   LiveIngest(const Options& options, MappingRules mapping, SampleLog* log_of_samples,
              const SharedStatus& status)
       : state(options, std::move(mapping), log_of_samples, status) {}

@@ -8,8 +8,8 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kAtATime = 256;  // under one lock
-constexpr size_t kAStep = 2'000;  // about 20 ms
+constexpr size_t kAtATime = 256;  // jobs read under one lock
+constexpr size_t kAStep = 2'000;  // jobs read in one step: about 20 ms
 
 }  // namespace
 

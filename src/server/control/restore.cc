@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t fro
 // Contents of a store that the restore needs.
 struct ControlPlane::Restored {
   StoreEnds ends;
-  std::vector<WindowId> through;  // by chunk: last window before its checkpoint; kNever: no checkpoint
+  std::vector<WindowId> through;  // last window before each chunk's checkpoint; kNever: no checkpoint
   WindowId unchanged = kNever;    // checkpoints before this window are valid until its end
 };
 

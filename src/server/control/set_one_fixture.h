@@ -9,7 +9,7 @@
 
 namespace taut::server {
 
-// Like ControlPlane::SetMany, with one setting.
+// Calls ControlPlane::SetMany with one setting.
 inline absl::StatusOr<SettingChange> SetOne(ControlPlane& control, JobId id, std::string_view key,
                                             std::string_view value, std::string_view who) {
   const brain::KeyValue setting{key, value};

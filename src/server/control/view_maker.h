@@ -33,7 +33,7 @@ class ViewMaker {
 
   const SharedFleet& fleet_;
   SharedStatus& status_;
-  std::deque<DayPoint> day_points_;  // of the last 24 h
+  std::deque<DayPoint> day_points_;  // points of the last 24 h
   brain::FleetRecords indexed_;      // the records that the index was made from
 };
 

@@ -54,7 +54,7 @@ std::vector<OomSighting> WindowCloser::TakeOoms(Timestamp now) {
   const std::lock_guard lock(s_.mutex);
   // During a backfill, Write may have received a later time than `now`.
   const Timestamp time = s_.clock.by_samples() ? s_.clock.newest_sample() : std::max(now, s_.clock.now());
-  if (time.us == INT64_MIN) return {};  // before the first sample the time is unknown, so the kills wait
+  if (time.us == INT64_MIN) return {};  // the time is unknown before the first sample, so the kills wait
   std::vector<OomSighting> seen = std::exchange(s_.replayed_ooms, {});
   for (const OomSighting& o : s_.ingest->TakeOoms()) {
     if (!o.is_first || !s_.kills_before.Meet(o)) seen.push_back(o);
