@@ -9,7 +9,8 @@ int OomScoreRecord::OwnerOf(const ProcessId& process) const {
   return it == others.end() ? owner : it->second;
 }
 
-// A process with set() may have it from its parent, an earlier start or its owner; the record decides.
+// A process may have inherited the value set() from its parent, or have it from an earlier start of the agent or
+// from its owner. The record decides.
 int OomScores::InheritedOwner(const ProcessReading& facts) const {
   if (record_->others.contains(facts.id)) return record_->OwnerOf(facts.id);
   const auto parent = processes_.find(facts.parent);

@@ -16,8 +16,8 @@ namespace taut::node {
 // The data for restoring the earlier values.
 struct OomScoreRecord {
   int set = 0;                      // value that the agent set
-  int owner = 0;                    // earlier value of processes with `set`, except these:
-  std::map<ProcessId, int> others;  // earlier values of other processes
+  int owner = 0;                    // earlier value of processes that are not in `others`
+  std::map<ProcessId, int> others;  // earlier values that differ from `owner`
 
   bool operator==(const OomScoreRecord&) const = default;
   int OwnerOf(const ProcessId& process) const;

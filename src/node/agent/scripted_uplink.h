@@ -54,7 +54,7 @@ class ScriptedUplink final : public Uplink {
     return out;
   }
 
-  // Acts that were sent to be kept until acknowledged.
+  // Returns the acts that were sent with Keep::kUntilAcknowledged.
   std::vector<taut::agent::v1::TierAct> TierActs() const {
     std::vector<taut::agent::v1::TierAct> out;
     for (const Sent& s : sent) {

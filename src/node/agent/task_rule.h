@@ -16,7 +16,7 @@ enum class TaskSource : uint8_t { kCgroup, kSystemd, kDocker };
 enum class CpuStyle : uint8_t {
   kNone,  // CPU is only measured
   kSoft,  // cpu.weight: a share when cores are short; no task is throttled
-  kHard   // cpu.max: throttled above it, always
+  kHard   // cpu.max: a task above the limit is throttled, even if cores are free
 };
 enum class MemoryStyle : uint8_t {
   kNone,

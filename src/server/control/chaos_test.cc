@@ -442,7 +442,7 @@ void Chaos::CheckKillsOf(const std::string& job, const std::vector<OomRecord>& c
   std::vector<OomRecord> undated;
   const auto pair = [&](OomRecord oom, int64_t within_s) {
     for (; oom.kills > 0; --oom.kills) {
-      // The newest kill is paired with the OOM; among kills of one time, a kill under the same limit.
+      // The OOM is paired with the newest kill. Of kills at one time, a kill under the OOM's limit is preferred.
       auto found = real.end();
       for (auto kill = real.begin(); kill != real.end() && kill->time_s <= oom.time_s; ++kill) {
         if (kill->time_s + within_s < oom.time_s) continue;

@@ -33,7 +33,7 @@ namespace taut::server {
 struct DaemonContext {
   ControlPlane* control = nullptr;  // null until the first Start
   DaemonLog* log = nullptr;
-  States* states = nullptr;     // the store's
+  States* states = nullptr;     // the store's named states
   std::string store_path = {};  // "memory" if there is no file
   std::string state_dir = {};   // folder for files outside the store; the store's folder if it has one
   ClockSource clock = ClockSource::kWall;

@@ -26,7 +26,7 @@ double Difference(float a, float b, uint32_t tasks) {
   return a >= 0 && b >= 0 ? (double{a} - double{b}) * tasks : kNone;
 }
 
-// Saving of a job over its resources. `price`: by Resource.
+// Returns the sum of the job's savings weighted by `price`, per unit of each resource; kNone if none is known.
 double SavingKey(const JobView& job, const PerResource<double>& price) {
   double key = kNone;
   for (const Resource r : kResources) {
@@ -151,7 +151,7 @@ class Finder {
   std::vector<uint8_t> found_;  // result of the index, if there is one
 };
 
-// A job, by its place in the view.
+// Sort key of a job, and the job's place in the view.
 struct Entry {
   double key;
   uint32_t place;

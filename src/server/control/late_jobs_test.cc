@@ -186,7 +186,7 @@ TEST_F(LateJobsTest, FactsSayWhoseTheSeriesWere) {
   EXPECT_EQ(fold.WantedBy(pod), nullptr);
 }
 
-// A cluster bills requests, in the past as in the present.
+// The past of a job is priced by requests if the cluster bills requests.
 TEST_F(LateJobsTest, TheirPastIsPricedByTheirRequests) {
   LateJob wanted{JobId{3}, "shop/deployment/web", WindowId::Of(At(100))};
   for (const bool of_request : {false, true}) {
