@@ -132,8 +132,8 @@ struct AgentTask {
     std::optional<double> usage;
     int64_t at_us = INT64_MIN / 2;  // steady time
   } probe_read;                     // values of the last full reading
-  // By LimitKind, for values that tiers set. is_others: another program changed the value, and the agent does not
-  // change it again. is_refused: the kernel refused the value.
+  // Indexed by LimitKind, for values that tiers set. is_others: another program changed the value, and the agent
+  // does not change it again. is_refused: the kernel refused the value.
   std::array<bool, kNumLimitKinds> is_others{}, is_refused{};
   // Highest memory in bytes since peak_since_us, and in the span before that time.
   double peak = 0, peak_before = 0;
@@ -169,7 +169,7 @@ std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits
 // Returns the limit that corresponds to the owner's memory limit. Under `memory: soft` it is at most
 // HighBeside(the owner's memory.max).
 std::optional<double> OwnersMemory(const TaskRule& rule, const TaskLimits& owner);
-// As LimitOf(rule, ...), with the rule of a task. The kernel's default CPU weight counts as no limit.
+// Calls LimitOf(rule, ...) with the rule of the task. The kernel's default CPU weight counts as no limit.
 std::optional<double> LimitOf(const AgentTask& task, Resource r, const TaskLimits& limits);
 // Returns the reason why the task gets no limit of this resource: its owner set no limit and the rule adds none.
 // "" if a limit may be set.

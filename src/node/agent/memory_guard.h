@@ -142,8 +142,8 @@ class MemoryGuard {
   bool is_helpless_ = false;
 };
 
-// Order of victims: lowest tier first, then the task furthest over its request in bytes (as the kubelet
-// ranks), then by id.
+// Returns true if `a` is killed before `b`: the task of the lower tier, then the task further over its request in
+// bytes (the kubelet's rank), then the lower id.
 bool GoesBefore(const GuardTask& a, const GuardTask& b);
 // Describes a candidate: "batch task uses 120 MiB, 100 MiB over its request of 20 MiB".
 std::string OverText(const GuardTask& task);

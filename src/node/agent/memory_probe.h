@@ -110,7 +110,7 @@ class MemoryProbe {
   std::optional<double> needed_;
   int64_t needed_us_ = 0;  // time at which the need was found or confirmed
 
-  // For TakeMostNeeded. ran_within_: memory within which the task ran. ran_us_: time of that interval.
+  // State of TakeMostNeeded. ran_within_: memory within which the task ran. ran_us_: time of that interval.
   // is_carried_: true if the memory is not yet confirmed under the present limit.
   std::optional<double> ran_within_;
   int64_t ran_us_ = 0;

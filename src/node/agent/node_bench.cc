@@ -1,4 +1,4 @@
-// The cost of one second of a task on its node, without reading the task.
+// Benchmarks the processing of one second of a task on its node, without reading the task.
 #include <benchmark/benchmark.h>
 
 #include <vector>

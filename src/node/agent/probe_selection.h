@@ -12,7 +12,7 @@ namespace taut::node {
 
 struct ProbeSelection {
   std::array<bool, kTiers> tiers{};  // all tasks of these tiers
-  std::string jobs;  // and tasks whose job matches this pattern (common/base/pattern.h); "": none
+  std::string jobs;  // pattern of jobs whose tasks are also probed (common/base/pattern.h); "": none
   ProbeOptions options;
 
   bool is_on() const { return !jobs.empty() || std::find(tiers.begin(), tiers.end(), true) != tiers.end(); }

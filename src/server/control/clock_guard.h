@@ -118,7 +118,7 @@ class ClockGuard {
   bool confirmed_ = false;  // true once samples have agreed with the wall clock since the start
   bool asserted_ = false, was_wrong_ = false, unproven_ = false;
   double wait_since_s_ = 0;
-  // During a wait, by sender: offset of its newest sample, as Vote::offset_s.
+  // Offsets of the senders' newest samples during a wait (Vote::offset_s). Key: sender.
   std::map<uint64_t, double> said_by_;
   double wall_ahead_s_ = 0;
   uint64_t jumps_ = 0;

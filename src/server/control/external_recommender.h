@@ -36,7 +36,7 @@ struct ExternalHealth {
   uint64_t requests = 0, failed_requests = 0, late_requests = 0;
   uint64_t skipped_batches = 0;  // windows skipped because the previous batch was unanswered
   uint64_t answers = 0, invalid_answers = 0;
-  // Numbers of invalid answers by ExternalRefusal.
+  // Numbers of invalid answers, indexed by ExternalRefusal.
   std::array<uint64_t, kExternalRefusalNames.size()> invalid_by_kind{};
   std::string invalid = {};  // the last rejected answer, and the reason
   double last_seconds = 0;   // duration of the last batch

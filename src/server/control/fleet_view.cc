@@ -12,7 +12,7 @@
 namespace taut::server {
 namespace {
 
-// Names by SortBy; from kUsage on, preceded by a resource's name.
+// Names, indexed by SortBy. From kUsage on, a resource's name precedes the name.
 constexpr std::string_view kSortNames[] = {
     "name",  "mode",        "tasks", "ooms",     "changed", "saving", "tight",  "saving_per_month",
     "usage", "owner_limit", "limit", "would_be", "slack",   "saved",  "saving", "chance"};
@@ -62,7 +62,7 @@ double TightKey(const JobView& job) {
   return (job.ooms > 0 ? kKills + job.ooms : 0) + (at_limit ? kAtLimit : 0) + raise;
 }
 
-// Risk to sort by: the forecast, else the work above the limits, else the share of days so far.
+// Returns the risk to sort by: the forecast, else the work above the limits, else the share of days so far.
 double RiskKey(const JobAmounts& a) {
   if (a.chance >= 0) return double{a.chance};
   if (a.work_over >= 0) return double{a.work_over};

@@ -90,7 +90,7 @@ struct JobView {
 // Totals over tasks, of the jobs whose savings count requests.
 struct RequestSums {
   uint32_t jobs = 0;
-  // would_be: the owner's amount where there is no recommendation
+  // would_be is the owner's amount where there is no recommendation.
   double owner = 0, in_force = 0, would_be = 0;
   double limit_would_save = 0;  // sum of JobAmounts::limit_saving(), in addition to the saving of requests
 
@@ -117,7 +117,7 @@ struct ReplicaSums {
   uint32_t jobs = 0, jobs_overloaded = 0;
   uint64_t tasks = 0, would_be = 0;
   uint64_t windows = 0, overloaded_windows = 0;  // windows of each job's last day
-  // All jobs, by HoldCause of their number of tasks.
+  // Numbers of jobs, indexed by HoldCause.
   std::array<uint32_t, 3> held{};
 
   // Counts the job by the cause of its hold.
@@ -190,7 +190,8 @@ struct JobsPage {
   size_t total = 0;  // number of jobs that match, on all pages
   std::vector<JobId> jobs;
 };
-// Returns, by JobId, whether `search` (as in JobsQuery) matches the job. The vector ends at the last match.
+// Returns a flag per JobId: true if `search` (JobsQuery::search) matches the job. The vector ends at the last
+// match.
 std::vector<bool> JobsThatFit(const FleetView& view, std::string_view search);
 // Returns one page of jobs. Jobs without the sort key are last; jobs with equal keys are in the order of their
 // names. O(jobs): about 20 ms for a million with an index.

@@ -60,7 +60,7 @@ void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
 }
 
 absl::Status JobRegistry::ForgetJobs(WindowId now) {
-  // Once an hour is enough.
+  // Once an hour is enough, because a job is forgotten after days.
   if (now.index % kWindowsPerHour != 0) return absl::OkStatus();
   std::vector<JobId> due =
       parts_.fleet.Read()->departures.DueToForget(now, options_.forget_jobs_days, kMostAtATime);

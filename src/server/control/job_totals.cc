@@ -18,7 +18,7 @@ struct Size {
   double from;
   std::string_view name;
 };
-// Names by JobSize.
+// Names, indexed by JobSize.
 constexpr std::array<std::string_view, 5> kCoreSizes = {"under 0.25 cores", "0.25 to 1 core", "1 to 4 cores",
                                                         "4 to 16 cores", "16 cores and more"};
 constexpr std::array<std::string_view, 5> kByteSizes = {"under 256 MiB", "256 MiB to 1 GiB", "1 to 4 GiB",

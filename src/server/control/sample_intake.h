@@ -15,7 +15,7 @@ class SampleIntake {
  public:
   explicit SampleIntake(IngestState& state) : s_(state) {}
 
-  // Processes a remote-write body. `sender`: as SaidTime::sender. InvalidArgument: malformed, never resend.
+  // Processes a remote-write body. `sender`: SaidTime::sender. InvalidArgument: malformed, never resend.
   // ResourceExhausted: too large. Unavailable: resend later.
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now, uint64_t sender = 0);
   // Processes a backfilled series; labels ascending. Samples from `keep_from` on are logged, so that they
