@@ -2,7 +2,7 @@
 // job and target. An order that no actuator claims goes to the first actuator, which reports why the order is not
 // applied. A single actuator receives all calls unchanged.
 //
-// Threads: as Actuator. TakeConflicts and remembered may also be called from any thread.
+// Threads: the rules of Actuator. TakeConflicts and remembered may also be called from any thread.
 #pragma once
 
 #include <cstdint>

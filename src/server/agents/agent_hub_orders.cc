@@ -122,7 +122,7 @@ bool AgentHub::Claims(const TargetOrder& order) const {
 
 void AgentHub::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
   std::map<SessionId, pb::ToAgent> messages;
-  // Held while sending, as in SendStanding.
+  // send_mutex_ is held until the messages are sent, so that newer orders arrive last (SendStanding).
   const std::lock_guard sending(send_mutex_);
   {
     const std::lock_guard lock(mutex_);

@@ -33,7 +33,7 @@ class AgentListener {
 struct AgentServerOptions {
   std::vector<std::string> listen;  // such as "127.0.0.1:7071"; port 0: any free port
   std::vector<std::string> tokens;  // agents must send one of these tokens; empty: no token is required
-  std::string certificate_file, key_file;  // PEM; both set: TLS
+  std::string certificate_file, key_file;  // PEM files; the server uses TLS if both are set
   // CA of the agents' certificates, which are then required; only with TLS; "": none.
   std::string client_ca_file;
   // Id of the first session; ids of a later server must not overlap the ids of an earlier server.

@@ -5,7 +5,7 @@
 // PodTasks stands between the agents' server and the hub: the server calls it as its listener, and the hub
 // calls it as its server. Tasks that are not containers of pods pass unchanged.
 //
-// Threads: as AgentListener and AgentServer.
+// Threads: the rules of AgentListener and AgentServer.
 #pragma once
 
 #include <cstdint>
