@@ -278,7 +278,7 @@ class Agent {
   }
   bool MayRaise(const FoundTask& task, const TaskRule& rule) const;
   void Order(const taut::agent::v1::Order& order, const NodeTime& now);
-  // Returns why the agent never sets this limit of the task; "" if it does.
+  // Returns the reason why the agent never sets this limit of the task; "" if the agent may set it.
   std::string WhyNotSet(const AgentTask& task, Resource r) const;
   // Returns when the order was decided, in seconds of this machine's clock; 0 if the order has no time.
   static int64_t DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now);

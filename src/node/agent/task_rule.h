@@ -21,7 +21,7 @@ enum class CpuStyle : uint8_t {
 enum class MemoryStyle : uint8_t {
   kNone,
   kHard,  // memory.max
-  kSoft   // memory.high at the limit, memory.max a tenth above it (cgroup v2; on v1 as kHard)
+  kSoft   // memory.high at the limit, memory.max a tenth above the limit (cgroup v2); kHard on cgroup v1
 };
 
 // The first rule that matches a task applies.

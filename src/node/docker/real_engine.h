@@ -14,7 +14,7 @@ namespace taut::node {
 
 class RealEngine {
  public:
-  // Returns why no engine can run here; nullopt if an engine can run.
+  // Returns the reason why no engine can run here; nullopt if an engine can run.
   static std::optional<std::string> WhyNot();
 
   // Starts the engine and creates an image "bb:1" with busybox. Aborts the test program on failure.

@@ -14,10 +14,10 @@
 
 namespace taut::server {
 
-// Prices of a core, a GiB of memory and so on per hour. 0: the price is unknown.
+// Prices per hour of each resource's unit: a core, a GiB of memory. 0: the price is unknown.
 struct PricesConfig {
   PerResource<double> per_hour{};
-  // Returns false if all prices are 0: no costs are shown.
+  // Returns false if all prices are 0; no costs are shown then.
   bool any() const {
     return std::ranges::any_of(per_hour, [](double price) { return price > 0; });
   }

@@ -75,7 +75,7 @@ class PriceReader {
     Set set;
   };
 
-  // Adds the fields of a price's rates.
+  // Adds a field for the rate of each resource.
   static void AddRates(brain::Price& price, std::vector<Field>& fields) {
     for (const Resource r : kResources)
       fields.push_back({RowOf(r).price_key, Amount(price.per_hour[IndexOf(r)])});
