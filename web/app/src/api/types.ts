@@ -29,4 +29,3 @@ export type Workload = NonNullable<api.JobRow['workload']>;
 
 export const MODES: api.Mode[] = ['off', 'observe', 'canary', 'auto'];
 export const OUTCOMES: api.Outcome[] = ['pending', 'applied', 'dry_run', 'failed', 'superseded'];
-export const KINDS: api.DecisionKind[] = ['would_set', 'set', 'try', 'promote', 'roll_back', 'oom_raise', 'release'];

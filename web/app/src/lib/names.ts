@@ -17,6 +17,8 @@ export const modeHelp = (mode: Mode, dry: boolean): string => (!dry || mode === 
 export const KIND: Record<DecisionKind, string> = {
   would_set: 'would set', set: 'set', try: 'try', promote: 'promote', roll_back: 'roll back', oom_raise: 'OOM raise', release: 'release',
 };
+// All kinds, in the order of filters.
+export const KINDS = Object.keys(KIND) as DecisionKind[];
 
 // Outcomes of decisions that were not applied: nothing was set.
 export const kindText = (kind: DecisionKind, outcome: Outcome): string => (outcome === 'dry_run' && kind !== 'would_set' ? `would ${KIND[kind] === 'OOM raise' ? 'raise (OOM)' : KIND[kind]}` : KIND[kind]);
