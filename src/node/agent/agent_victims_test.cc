@@ -16,7 +16,7 @@
 namespace taut::node {
 namespace {
 
-constexpr double kVictimsBytes = 256 * kMiB;  // as in CellMemory
+constexpr double kVictimsBytes = 256 * kMiB;  // CellMemory has the same total
 
 class VictimMachine {
  public:

@@ -454,7 +454,7 @@ TEST(LimitMover, AHoldWithoutTimeLeftIsNotRestored) {
   LimitMover mover = Cpu(1.25);
   mover.Restore(floors, 0);
   EXPECT_EQ(mover.floors(-1).throttle, std::nullopt);
-  floors.throttle_left_us = int64_t{100} * 3600 * kSecond;  // from other options: reduced to an hour
+  floors.throttle_left_us = int64_t{100} * 3600 * kSecond;  // a value of other options is reduced to an hour
   mover.Restore(floors, 0);
   EXPECT_EQ(mover.floors(0).throttle_left_us, 3600 * kSecond);
   mover.Restore({}, 0);

@@ -50,10 +50,10 @@ class MemoryProbe {
  public:
   explicit MemoryProbe(const ProbeOptions& options) : options_(options) {}
 
-  // Returns the next step; call it about once a second. `now_us` is steady time. No step is made, and the interval
-  // starts again, after a gap: readings more than an interval (and 5 s) apart, a clock that does not advance, or a
-  // missing figure. Three gaps in a row release the limit for rest_us. A change of memory.max, or stall time that
-  // decreases, releases the limit and deletes the result.
+  // Returns the next step; call it about once a second. `now_us` is steady time. After a gap, no step is made, and
+  // the interval starts again. A gap is a distance of readings above an interval and 5 s, a clock that does not
+  // advance, or a missing figure. Three gaps in a row release the limit for rest_us. A change of memory.max, or
+  // stall time that decreases, releases the limit and deletes the result.
   ProbeStep Step(const ProbeReading& reading, int64_t now_us);
   // Records that the limit is no longer in force. Probing starts again; the result stays.
   void Drop();

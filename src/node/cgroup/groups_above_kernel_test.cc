@@ -1,5 +1,5 @@
-// Tests on the real kernel: limits of the groups above a task, and the limit that caused a kill; processes of a
-// group and their oom_score_adj; memory that passes a threshold.
+// Tests on the real kernel: limits of the groups above a task, and the limit that caused a kill. Also tests
+// processes of a group, their oom_score_adj, and memory that passes a threshold.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -56,7 +56,7 @@ class KernelDirectory {
   static absl::StatusOr<KernelDirectory> Open(const std::string& root, std::string_view path);
 
   bool is_open() const { return fd_.is_open(); }
-  int fd() const { return fd_.get(); }  // for openat(); -1 if not open
+  int fd() const { return fd_.get(); }  // descriptor for openat(); -1 if not open
   uint64_t inode() const { return inode_; }
   bool Has(const char* file) const;
   // `flags` as for open(2).

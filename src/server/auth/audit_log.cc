@@ -28,7 +28,7 @@ void AuditLog::LogCall(const HttpRequest& caller, bool is_change, const absl::St
 }
 
 void AuditLog::Log(const HttpRequest& request, const Entry& entry) {
-  constexpr size_t kMostBytes = 500;  // of the response's text
+  constexpr size_t kMostBytes = 500;  // limit of the response's text
   int64_t left_out = 0;
   if (entry.refused()) {
     const double now_s = steady_s_();

@@ -12,16 +12,16 @@
 
 namespace taut::server {
 
-// Writes one line for each change. Of refusals, logs at most kMost in kSpanSeconds, so that no client can
-// fill the disk. The next logged refusal follows a line with the number of omitted refusals. Thread-safe.
+// Writes one log line for each change. Logs at most kMost refusals in kSpanSeconds, so that no client can fill the
+// disk; the next logged refusal follows a line with the number of omitted refusals. Thread-safe.
 class AuditLog {
  public:
   static constexpr int kMost = 100;
   static constexpr double kSpanSeconds = 10;
   struct Entry {
     std::string_view who;   // the token's name; "": the address is logged
-    std::string roles;      // in the format of RolesText
-    std::string_view text;  // for a refusal: the sentence in the response
+    std::string roles;      // text of RolesText
+    std::string_view text;  // sentence in the response to a refusal
     int status = 0;
     bool refused() const { return status >= 400; }
   };
@@ -31,8 +31,8 @@ class AuditLog {
   // Logs the request if it was a change or was refused. Does not log reads, requests without a role, and
   // sign-outs, which their handler logs.
   void LogRequest(const HttpRequest& request, const HttpResponse& response);
-  // Does the same for a call of another port, which `is_change` describes. The status is the HTTP status of the
-  // result. An unknown name is logged for people of groups, because a name of another group has the same result.
+  // Logs a call of another port if `is_change`, or if the HTTP status of `result` is 403. For people of groups,
+  // also logs the status 404, because a name of another group has the result of an unknown name.
   void LogCall(const HttpRequest& caller, bool is_change, const absl::Status& result);
   void Log(const HttpRequest& request, const Entry& entry);
 

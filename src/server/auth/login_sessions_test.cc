@@ -121,7 +121,7 @@ TEST_F(LoginSessionsTest, AreBoundedByUserAndInAll) {
 
 TEST_F(LoginSessionsTest, HaveACookieThatNoOtherHostCanSet) {
   EXPECT_EQ(LoginSessions(options_).cookie_name(), "__Host-taut_session");
-  options_.secure = false;  // on http:// to this machine, browsers reject a cookie with this prefix
+  options_.secure = false;  // browsers reject a cookie with this prefix on http:// to this machine
   EXPECT_EQ(LoginSessions(options_).cookie_name(), "taut_session");
 }
 
