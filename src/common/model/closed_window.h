@@ -83,12 +83,12 @@ struct SaidReplicas {
 struct JobWindowData {
   JobId job;
   JobWindow window;
-  uint32_t first_report = 0, num_reports = 0;  // into ClosedWindow::reports, ordered by task
+  uint32_t first_report = 0, num_reports = 0;  // range of ClosedWindow::reports, ordered by task
   OwnerRequests requests = {};                 // not stored: see TakeOwnersAmount
   PerResource<bool> of_request = {};  // indexed by Resource: the window's limit is the owner's request
-  uint32_t first_throttling = 0, num_throttling = 0;  // into ClosedWindow::throttling, ordered by task
+  uint32_t first_throttling = 0, num_throttling = 0;  // range of ClosedWindow::throttling, ordered by task
   SaidReplicas replicas = {};                         // not stored
-  uint32_t first_start = 0, num_starts = 0;           // into ClosedWindow::starts, ordered by task
+  uint32_t first_start = 0, num_starts = 0;           // range of ClosedWindow::starts, ordered by task
 };
 
 struct ClosedWindow {

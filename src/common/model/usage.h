@@ -84,8 +84,8 @@ inline constexpr PerResource<float TaskWindow::*> TaskWindow::kPeaks = {
 // One job in one window: offsets into the JobDay that contains it.
 struct JobWindow {
   WindowId window;
-  uint32_t first_task = 0, num_tasks = 0;      // into JobDay::tasks, ordered by task
-  uint32_t first_bucket = 0, num_buckets = 0;  // into JobDay::cpu_buckets, ordered by bucket
+  uint32_t first_task = 0, num_tasks = 0;      // range of JobDay::tasks, ordered by task
+  uint32_t first_bucket = 0, num_buckets = 0;  // range of JobDay::cpu_buckets, ordered by bucket
   float cpu_limit_cores = kAbsent;  // the owner's limit per task; the largest if the tasks' limits differ
   float memory_limit_bytes = kAbsent;
   float cpu_throttled = kAbsent;  // share of the tasks' CFS periods with throttling; absent: unknown
@@ -95,7 +95,7 @@ struct JobWindow {
   // cpu_limit_cores or memory_limit_bytes.
   float cpu_limit_sum_cores = kAbsent;
   float memory_limit_sum_bytes = kAbsent;
-  uint32_t first_signal = 0, num_signals = 0;  // into JobDay::signals, ordered by name
+  uint32_t first_signal = 0, num_signals = 0;  // range of JobDay::signals, ordered by name
 #ifdef TAUT_THIRD_RESOURCE
   float disk_limit_bytes = kAbsent, disk_limit_sum_bytes = kAbsent;
 #endif

@@ -164,7 +164,7 @@ void RealEngine::Start() {
   const std::string log = d + "/log";
   pid_ = fork();
   if (pid_ == 0) {
-    // If the test dies, the engine dies with it; containers end by themselves.
+    // The kernel ends the engine when the test ends. Containers end by themselves.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     setsid();
     const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);

@@ -44,12 +44,13 @@ struct KubernetesConfig {
   std::string node_group_label;     // label of nodes; DaemonSets are split by its value; "": not split
   std::string lease;                // NAMESPACE/NAME of the lease; "": none
   std::string namespaces;           // pattern of namespaces; "": all
-  bool events = true;               // write Events for decisions
-  bool status_annotations = false;  // write tautline.dev/status to workloads
-  bool annotations = true;          // use annotations of namespaces and workloads as settings of their jobs
-  bool scale = false;               // set numbers of tasks through /scale
-  bool vpa = false;                 // write the status of VerticalPodAutoscalers that name tautd
-  bool resource_quotas = false;     // write quotas of the namespaces that are groups in quota.file
+  bool events = true;               // true if tautd writes Events for decisions
+  bool status_annotations = false;  // true if tautd writes tautline.dev/status to workloads
+  bool annotations = true;  // true if annotations of namespaces and workloads are settings of their jobs
+  bool scale = false;       // true if tautd sets numbers of tasks through /scale
+  bool vpa = false;         // true if tautd writes the status of VerticalPodAutoscalers that name it
+  bool resource_quotas =
+      false;  // true if tautd writes quotas of the namespaces that are groups in quota.file
   AdmissionConfig admission;
 };
 

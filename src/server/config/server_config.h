@@ -38,7 +38,7 @@ struct ServerConfig {
   std::string writer_tokens_file, reader_tokens_file, operator_tokens_file;  // "": none
   std::string group_tokens_file, platform_tokens_file;
   OidcConfig oidc;
-  bool pages = true;  // serve the dashboard in addition to the API
+  bool pages = true;  // true if the server has the dashboard in addition to the API
   ServerConfig();
 };
 
