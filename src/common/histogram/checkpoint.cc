@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view kMagic = "TAUTCKPT";
 constexpr uint16_t kFlagZstd = 1;
-constexpr size_t kChecksummedHeader =
-    kCheckpointHeaderBytes - sizeof(uint64_t);  // header before the checksum
+// Size of the header before the checksum.
+constexpr size_t kChecksummedHeader = kCheckpointHeaderBytes - sizeof(uint64_t);
 constexpr size_t kMinToCompress = 4096;
 constexpr size_t kTrialBytes = size_t{128} << 10;
 constexpr int kZstdLevel = 1;

@@ -34,8 +34,8 @@ struct FakeAnswer {
 
 class FakeEngine {
  public:
-  using Handler =
-      std::function<FakeAnswer(const FakeRequest&)>;  // called from several threads, one at a time
+  // Called from several threads, one at a time.
+  using Handler = std::function<FakeAnswer(const FakeRequest&)>;
 
   explicit FakeEngine(Handler handler) : handler_(std::move(handler)) { Listen(); }
   ~FakeEngine() { Stop(); }

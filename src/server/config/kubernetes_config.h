@@ -49,8 +49,8 @@ struct KubernetesConfig {
   bool annotations = true;  // true if annotations of namespaces and workloads are settings of their jobs
   bool scale = false;       // true if tautd sets numbers of tasks through /scale
   bool vpa = false;         // true if tautd writes the status of VerticalPodAutoscalers that name it
-  bool resource_quotas =
-      false;  // true if tautd writes quotas of the namespaces that are groups in quota.file
+  // True if tautd writes the quotas of the namespaces that are groups in quota.file.
+  bool resource_quotas = false;
   AdmissionConfig admission;
 };
 

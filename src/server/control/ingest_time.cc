@@ -39,8 +39,8 @@ IngestLag IngestTime::lag() const {
 std::optional<Timestamp> IngestTime::first_close() const {
   const std::lock_guard lock(s_.mutex);
   if (!s_.first_heard.has_value()) return std::nullopt;
-  const Timestamp open =
-      Timestamp::FromSeconds(s_.clock.now().seconds() - grace_s());  // windows before this time are closed
+  // Windows before this time are closed.
+  const Timestamp open = Timestamp::FromSeconds(s_.clock.now().seconds() - grace_s());
   return Timestamp::FromSeconds(WindowId::Of(std::max(*s_.first_heard, open)).next().start_s() + grace_s());
 }
 

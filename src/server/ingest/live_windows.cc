@@ -204,8 +204,8 @@ std::vector<LiveWindows::TaskLimitsOfJob> LiveWindows::MemoryLimits(std::span<co
     if (samples_[slot].empty() || IsStaleMarker(samples_[slot].back().value)) continue;
     const auto asked = numbers.find(binding.job.value);
     if (asked == numbers.end()) continue;
-    double& limit =
-        parts[asked->second][{binding.task, binding.part}];  // the highest limit of several series
+    // The limit of a part is the highest limit of several series.
+    double& limit = parts[asked->second][{binding.task, binding.part}];
     if (is_limit) limit = std::max(limit, samples_[slot].back().value * binding.scale);
   }
   std::vector<TaskLimitsOfJob> out(jobs.size());

@@ -169,8 +169,8 @@ TEST(RealPrometheus, ItsHistoryBecomesWindowsOfJobs) {
   HistoryProgress progress;
   sink.on_progress = [&progress](const HistoryProgress& p) { progress = p; };
   HistoryOptions options;
-  options.chunk_seconds =
-      6 * 3600;  // 1,440 samples in two series of CPU exceed the limit, so the time is halved
+  // 1,440 samples in two series of CPU exceed the limit, so the time is halved.
+  options.chunk_seconds = 6 * 3600;
   auto history =
       PrometheusHistory::Create(StrCat("http://127.0.0.1:", server.port()), {}, BuiltinRules(), options);
   ASSERT_TRUE(history.ok()) << history.status();

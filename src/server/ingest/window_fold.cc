@@ -199,8 +199,8 @@ void WindowFold::AddStep(uint32_t index, int64_t begin_ms, int64_t end_ms, doubl
 
 double WindowFold::Increase(const RemoteSample& from, const RemoteSample& to) {
   if (to.value >= from.value) return to.value - from.value;
-  const bool here =
-      to.timestamp_ms >= begin_ms_ && to.timestamp_ms < end_ms_;  // each increase belongs to one window only
+  // Each increase belongs to one window only.
+  const bool here = to.timestamp_ms >= begin_ms_ && to.timestamp_ms < end_ms_;
   if (to.value >= from.value * (1 - options_.jitter_share)) {
     events_.counter_jitter += here ? 1 : 0;
     return 0;
