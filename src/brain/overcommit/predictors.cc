@@ -78,7 +78,7 @@ constexpr PeakPredictorInfo kPredictors[] = {
     {"machine-max", "the machine's highest usage of some days, times a factor",
      [](const OvercommitSettings& s) -> Made { return NewMachineMaxPredictor(s.machine_max); }, false,
      [](const OvercommitSettings& s) -> Summed { return NewSummedMachineMax(s); }},
-    {"pool", "a quantile of the peaks of the whole cell's machines, at an ordered share that is passed",
+    {"pool", "a quantile of the peaks of the whole cell's machines, at a risk target",
      [](const OvercommitSettings& s) -> Made { return NewPoolPredictor(s.pool, s.horizon_h); }, false,
      [](const OvercommitSettings& s) -> Summed { return NewSummedPool(s); }},
     {"max", "the highest of several predictors", MakeMax, false, MakeSummedMax},

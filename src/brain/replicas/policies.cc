@@ -138,7 +138,7 @@ constexpr ReplicaPolicyInfo kPolicies[] = {
      kFunctionGroups,
      OfMaximum,
      {}},
-    {"forecast", "the load when a task started now is ready, at an ordered share of overloaded minutes",
+    {"forecast", "the load when a task started now is ready, at a target share of overloaded minutes",
      OfSettings<ForecastPolicy>, kForecastGroups, OfMaximum, kForecastSweep},
 };
 

@@ -60,10 +60,10 @@ constexpr FieldType kScheduleType = TextType<ReplicaSchedule, ParseSchedule, Sch
 #define TAUT_TEXT(type, field) +[](ReplicaSettings& s) { return FieldRef(&s.field, type, &s.signals); }
 constexpr ReplicaSetting kSettings[] = {
     {"replicas.min",
-     "least number of tasks; 0: the job goes to zero and back by keda.activation and keda.cooldown, with any "
-     "policy",
+     "lowest number of tasks; 0: the job goes to zero and back by keda.activation and keda.cooldown, with "
+     "any policy",
      kPlain, 0, 1e6, TAUT_REF(bounds.min)},
-    {"replicas.max", "greatest number of tasks", kPlain, 1, 1e6, TAUT_REF(bounds.max)},
+    {"replicas.max", "highest number of tasks", kPlain, 1, 1e6, TAUT_REF(bounds.max)},
     {"replicas.schedule", "limits by time: from CRON to CRON [in ZONE] min N max N; ...", kPlain, 0, 0,
      TAUT_TEXT(kScheduleType, schedule)},
     {"static.count", "tasks of the static policy; 0: enough for the peak of the first days", kPlain, 0, 1e6,
@@ -87,7 +87,7 @@ constexpr ReplicaSetting kSettings[] = {
      TAUT_REF(autopilot.max_starting)},
     {"hpa.target", "target utilisation (Kubernetes' default: 0.8); keda uses it too", kPlain, 0.01, 10,
      TAUT_REF(hpa.target)},
-    {"hpa.tolerance", "no change while the ratio to the target is this near 1", kPlain, 0, 10,
+    {"hpa.tolerance", "no change while the ratio to the target differs from 1 by at most this", kPlain, 0, 10,
      TAUT_REF(hpa.tolerance)},
     {"hpa.up_window", "time whose lowest recommendation limits a scale-up", kDuration, 0, 3600,
      TAUT_REF(hpa.up.stabilization_s), Was("hpa.up_window_s")},
@@ -97,7 +97,7 @@ constexpr ReplicaSetting kSettings[] = {
      0, TAUT_TEXT(kRatesType, hpa.up)},
     {"hpa.down", "how fast it removes tasks, as hpa.up", kPlain, 0, 0, TAUT_TEXT(kRatesType, hpa.down)},
     {"hpa.metrics",
-     "metrics beside the load, the one that asks for the most counts: NAME N per task, NAME N, memory N%; ...",
+     "metrics beside the load; the highest resulting number applies: NAME N per task, NAME N, memory N%; ...",
      kPlain, 0, 0, TAUT_TEXT(kMetricsType, hpa.metrics)},
     {"keda.activation", "load above which a job at zero starts, with replicas.min 0 and any policy", kPlain,
      0, 1e300, TAUT_REF(keda.activation)},
@@ -109,16 +109,15 @@ constexpr ReplicaSetting kSettings[] = {
      TAUT_REF(forecast.change_price)},
     {"forecast.min_history", "history of the load that a forecast needs", kDuration, 0.5 * kHour, 1e4 * kHour,
      TAUT_REF(forecast.min_history_s), Was("forecast.min_history_h", kHour)},
-    {"forecast.fallback_target", "target utilisation until then", kPlain, 0.01, 1,
+    {"forecast.fallback_target", "target utilisation with less history", kPlain, 0.01, 1,
      TAUT_REF(forecast.fallback_target)},
     {"function.target", "number of tasks as an expression of load, capacity, max(SIGNAL, 10m), ...", kPlain,
      0, 0, TAUT_TEXT(kExpressionType, function.target)},
-    {"function.max_step",
-     "largest step up: a decision asks for at most this many times the tasks that run, or for 100 more",
-     kPlain, 1, 1e6, TAUT_REF(function.max_step)},
+    {"function.max_step", "largest step up: at most this many times the running tasks, or 100 more", kPlain,
+     1, 1e6, TAUT_REF(function.max_step)},
     {"function.silent_after",
-     "time without a load after which the highest count of a day runs, live with any policy", kDuration,
-     0.05 * kHour, 336 * kHour, TAUT_REF(function.silent_s), Was("function.silent_h", kHour)},
+     "time without a load after which the highest count of the last day is ordered, live with any policy",
+     kDuration, 0.05 * kHour, 336 * kHour, TAUT_REF(function.silent_s), Was("function.silent_h", kHour)},
 };
 #undef TAUT_TEXT
 #undef TAUT_REF

@@ -43,11 +43,11 @@ std::vector<std::string_view> NamesForOneResource() {
 constexpr double kMostStartupWindowSeconds = 30 * 60;
 
 constexpr std::string_view kAppliesToHelp =
-    "what the recommendation is, in Kubernetes: limit (the request keeps its ratio to it), request (the "
-    "limit keeps its ratio to it), request_only (the limit stays)";
+    "amount that the recommendation replaces, in Kubernetes: limit (the request keeps its ratio to it), "
+    "request (the limit keeps its ratio to it), request_only (the limit stays)";
 constexpr std::string_view kAllowedHelp =
-    "what others than the owner allow, LOWEST by WHOM..HIGHEST by WHOM: 0.1..4 by the platform; in "
-    "Kubernetes the namespace's LimitRange and the largest node that its pods may run on";
+    "bounds by others than the owner, LOWEST by WHOM..HIGHEST by WHOM: 0.1..4 by the platform; in "
+    "Kubernetes the namespace's LimitRange and the largest node for its pods";
 constexpr std::string_view kRequestShareHelp =
     "request as a share of the limit, in Kubernetes: 0.8 or 80%; empty: the ratio that the owner has set";
 
@@ -55,8 +55,8 @@ constexpr std::string_view kRequestShareHelp =
 using enum SettingKind;
 constexpr JobFieldRow kJobFieldRows[] = {
     {"mode",
-     "what Tautline does: off (measure only), observe (recommend and show), canary (try a new limit on some "
-     "tasks first), auto (apply)",
+     "how far Tautline acts: off (measure only), observe (recommend and show), canary (try a new limit on "
+     "some tasks first), auto (apply)",
      kChoice, ModeNames, TAUT_FIELD(mode)},
     {kRecommenderKey, "recommender of both limits", kChoice, RecommenderNames, TAUT_FIELD(recommender)},
     {"cpu.recommender",
@@ -66,12 +66,12 @@ constexpr JobFieldRow kJobFieldRows[] = {
     {"memory.recommender", "recommender of the memory limit, likewise", kChoice, NamesForOneResource,
      TAUT_FIELD(memory_recommender)},
     {"memory.signal",
-     "what the memory recommender learns of: usage, or probe (what tasks need as their agents have probed "
-     "it, and their usage in windows in which that is not known)",
+     "input of the memory recommender: usage, or probe (the need that agents have probed, and usage in "
+     "windows without a known need)",
      kChoice, NamesOf<kMemorySignalNames>, TAUT_FIELD(memory_signal)},
     {"external",
-     "whether answers of external_recommender.address go before the job's recommender and replicas.policy, "
-     "which hold while there is none",
+     "true: answers of external_recommender.address precede the job's recommender and replicas.policy, "
+     "which apply while there is no answer",
      kBoolean, nullptr, TAUT_FIELD(external)},
     {"class",
      "latency sensitivity, for the CPU limit: batch (none), serving (high), serving_tolerant (some); "
@@ -119,25 +119,25 @@ constexpr JobFieldRow kJobFieldRows[] = {
      "Kubernetes its image",
      kText, nullptr, TAUT_FIELD(version)},
     {"watch_version",
-     "time after a new version began in which no limit is lowered, a trial that it came into ends, and a "
-     "raise does not wait for change_period; 0s: off",
+     "time after the start of a new version in which no limit is lowered and raises do not wait for "
+     "change_period; a running trial ends; 0s: off",
      kDuration, nullptr, TAUT_FIELD(watch_version_s), 0, 365 * kDay},
-    {"maintenance", "when limits may change, UTC: Mon-Fri 22:00-06:00; Sun 00:00-24:00. Empty: at any time",
-     kText, nullptr, TAUT_FIELD(maintenance)},
+    {"maintenance",
+     "times in which limits may change, UTC: Mon-Fri 22:00-06:00; Sun 00:00-24:00. Empty: at any time", kText,
+     nullptr, TAUT_FIELD(maintenance)},
     {"startup_grace",
-     "no limit or request of a task is lowered in this time after its start, as programs need more to start "
-     "than to run; a raise never waits; empty: 1m for class batch, else 5m",
+     "time after a task's start in which no limit or request is lowered; empty: 1m for class batch, else 5m",
      kDuration, nullptr, TAUT_FIELD(startup_grace_s), 0, kDay},
     {"cpu.startup_window",
-     "time after a task's start in which its CPU usage is kept apart: the recommender does not see it, and "
-     "in Kubernetes the task gets a limit of its own for this time, by the usage of the last starts; 0s: off",
+     "time after a task's start whose CPU usage the recommender ignores; in Kubernetes the task has a "
+     "limit of its own in this time, by the usage of the last starts; 0s: off",
      kDuration, nullptr, TAUT_FIELD(startup_window_s), 0, kMostStartupWindowSeconds},
     {"cpu.startup_factor",
-     "until a start was seen, the CPU limit of a task in its cpu.startup_window as a multiple of the limit "
-     "in force; none: the limit in force",
+     "CPU limit in cpu.startup_window before the first observed start, as a multiple of the limit in "
+     "force; none: the limit in force",
      kNumber, nullptr, TAUT_FIELD(startup_factor), 1, 10},
     {"in_template",
-     "whether limits are set in the workload's pod template, which rolls out, and not on its pods, in "
+     "true: limits are set in the workload's pod template, which rolls out, instead of its pods, in "
      "Kubernetes; not in mode canary",
      kBoolean, nullptr, TAUT_FIELD(in_template)},
     {"canary.share", "share of the tasks on which a new limit is tried: at least one, never all", kNumber,
@@ -149,33 +149,32 @@ constexpr JobFieldRow kJobFieldRows[] = {
     {"canary.max_extra_over",
      "share of windows by which its tasks may be at their limit more often than the rest", kNumber, nullptr,
      TAUT_FIELD(canary.max_extra_over), 0, 1},
-    {"migrate", "whether the job may be moved from observe to auto by rule", kBoolean, nullptr,
+    {"migrate", "true: migration may move the job from observe to auto", kBoolean, nullptr,
      TAUT_FIELD(migrate)},
     {"replicas.policy",
      "policy that sets the number of the job's tasks from its load; none: the owner sets it", kChoice,
      ReplicaPolicyNames, TAUT_FIELD(replica_policy)},
     {"replicas.task_capacity",
-     "load that one task processes at 100 %: then the load is that of the job's series of kind load; 0: the "
-     "load is the CPU of the tasks, and a task processes its CPU limit",
+     "load that one task processes at 100 %, for a load from series of kind load; 0: the load is the CPU "
+     "usage, and a task's capacity its CPU limit",
      kNumber, nullptr, TAUT_FIELD(replicas.task_capacity), 0, 1e12},
     {"replicas.startup",
      "time from the start of a task until it processes load: forecast looks this far ahead, in whole windows "
      "of 5 minutes",
      kDuration, nullptr, TAUT_FIELD(replicas.startup_s), 0, kDay},
     {"replicas.max_utilization",
-     "utilisation of its running tasks above which the job is overloaded: forecast and static keep below it, "
-     "and the job's page counts what is above",
+     "utilisation of the running tasks above which the job is overloaded; forecast and static keep below it",
      kNumber, nullptr, TAUT_FIELD(replicas.max_utilization), 0.01, 1},
     {"replicas.size",
-     "who sets the CPU limit of a task whose number follows the CPU usage: cheapest (the number and size "
-     "that cost least together) or owner",
+     "CPU limit of a job that is scaled by CPU: cheapest (the number and size that cost least together) or "
+     "owner",
      kChoice, NamesOf<kSizeByNames>, TAUT_FIELD(replicas.sizing.by)},
-    {"replicas.size.min_cpu", "smallest CPU limit of such a task, in cores", kNumber, nullptr,
+    {"replicas.size.min_cpu", "smallest CPU limit of size cheapest, in cores", kNumber, nullptr,
      TAUT_FIELD(replicas.sizing.min_cores), 0.05, 1e6, 1, "replicas.size.min_cores"},
     {"replicas.size.max_cpu",
-     "largest CPU limit of such a task, in cores, unless the owner's is larger: what a node can hold",
-     kNumber, nullptr, TAUT_FIELD(replicas.sizing.max_cores), 0.05, 1e6, 1, "replicas.size.max_cores"},
-    {"replicas.size.max_memory", "largest memory limit of such a task: what a node can hold", kBytes, nullptr,
+     "largest CPU limit of size cheapest, in cores, unless the owner's is larger: a node's capacity", kNumber,
+     nullptr, TAUT_FIELD(replicas.sizing.max_cores), 0.05, 1e6, 1, "replicas.size.max_cores"},
+    {"replicas.size.max_memory", "largest memory limit of size cheapest: a node's capacity", kBytes, nullptr,
      TAUT_FIELD(replicas.sizing.max_bytes), kMiB, 1024 * kTiB},
     {"replicas.size.gib_price", "cores that cost as much as a GiB of memory", kNumber, nullptr,
      TAUT_FIELD(replicas.sizing.gib_price), 0, 1000},

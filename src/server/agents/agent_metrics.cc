@@ -48,7 +48,7 @@ void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out) {
   out.Counter("tautd_agent_refused_streams_total",
               "Connections rejected because the name belongs to another agent.", counts.refused_agents);
   out.Counter("tautd_agent_not_believed_total",
-              "Tasks, windows and OOM kills rejected: of another agent's task or above the machine's size.",
+              "Tasks, windows and OOM kills rejected: another agent's task, or above the machine's size.",
               counts.not_believed);
   out.Gauge("tautd_agent_unknown_containers",
             "Containers of agents that no pod of the cluster is known to have.",

@@ -35,7 +35,7 @@ constexpr EnumName<node::MemoryProtection> kProtections[] = {{node::MemoryProtec
 #define TAUT_PROTECT(name) +[](AgentConfig& c) { return ChoiceOf<kProtections>(&c.name); }
 using enum FieldUnit;
 const AgentSetting kAgentSettings[] = {
-    {kCompatibilityKey, "version whose defaults hold for keys that are not set; empty: those of this program",
+    {kCompatibilityKey, "version whose defaults apply to keys that are not set; empty: this program's",
      kPlain, 0, 0, TAUT_FIELD(compatibility)},
     {"name", "agent ID; empty: the host name", kPlain, 0, 0, TAUT_FIELD(name)},
     {"host", "value of {host} in task names; empty: the host name", kPlain, 0, 0, TAUT_FIELD(host)},
@@ -82,17 +82,15 @@ const AgentSetting kAgentSettings[] = {
      1, TAUT_FIELD(moves.throttled_share)},
     {"limits.throttle_ratio", "factor of that raise", kPlain, 1, 10, TAUT_FIELD(moves.throttle_ratio)},
     {"tiers.default",
-     "tier of a task to which neither tiers.rules nor its rule gives one: monitoring, production, mid, batch "
+     "tier of a task without one from its rule or tiers.rules: monitoring, production, mid, batch "
      "or free. Tiers act only on tasks of rules with manage: true",
      kPlain, 0, 0, TAUT_TIER(tiers.fallback)},
     {"tiers.cpu_weight.monitoring",
      "cpu.weight of tasks of this tier, 1 to 10,000 (groups without one, such as unmanaged ones, have 100; "
-     "on v1 "
-     "100 is 1,024 cpu.shares); 0: not set",
+     "on v1 100 is 1,024 cpu.shares); 0: not set",
      kPlain, 0, 10'000, TAUT_FIELD(tiers.cpu_weight[4])},
-    {"tiers.cpu_weight.production",
-     "the same. It takes the place of the weight that tautd orders for cpu: soft", kPlain, 0, 10'000,
-     TAUT_FIELD(tiers.cpu_weight[3])},
+    {"tiers.cpu_weight.production", "the same. It replaces the weight that tautd orders for cpu: soft",
+     kPlain, 0, 10'000, TAUT_FIELD(tiers.cpu_weight[3])},
     {"tiers.cpu_weight.mid", "the same", kPlain, 0, 10'000, TAUT_FIELD(tiers.cpu_weight[2])},
     {"tiers.cpu_weight.batch", "the same", kPlain, 0, 10'000, TAUT_FIELD(tiers.cpu_weight[1])},
     {"tiers.cpu_weight.free", "the same", kPlain, 0, 10'000, TAUT_FIELD(tiers.cpu_weight[0])},
@@ -112,8 +110,8 @@ const AgentSetting kAgentSettings[] = {
     {"tiers.oom_score_adj.batch", "the same", kPlain, -999, 1000, TAUT_FIELD(tiers.oom_score_adj[1])},
     {"tiers.oom_score_adj.free", "the same", kPlain, -999, 1000, TAUT_FIELD(tiers.oom_score_adj[0])},
     {"tiers.guard.oom_score_adj",
-     "with the guard on, set oom_score_adj by tier: the kernel, if it must kill, kills the lowest tier first",
-     kPlain, 0, 0, TAUT_FIELD(tiers.sets_oom_scores)},
+     "with the guard on, set oom_score_adj by tier, so that the kernel kills the lowest tier first", kPlain,
+     0, 0, TAUT_FIELD(tiers.sets_oom_scores)},
     {"tiers.guard.throttle",
      "when memory is short, set memory.high of tasks of the lowest tier (cgroup v2 only)", kPlain, 0, 0,
      TAUT_FIELD(tiers.guard.throttle)},
@@ -122,9 +120,8 @@ const AgentSetting kAgentSettings[] = {
      "one of production or monitoring",
      kPlain, 0, 0, TAUT_FIELD(tiers.guard.kill)},
     {"tiers.guard.of",
-     "path of a cgroup with a memory limit, such as /batch.slice: its memory is guarded, and only tasks "
-     "below "
-     "it are acted on; empty: the machine's memory",
+     "path of a cgroup with a memory limit, such as /batch.slice: the guard acts on its memory and the "
+     "tasks below it; empty: the machine's memory",
      kPlain, 0, 0, TAUT_FIELD(tiers.guard_of)},
     {"tiers.guard.throttle_share", "memory is short when less than this share of it is free", kPlain, 0, 0.9,
      TAUT_FIELD(tiers.guard.throttle_below.share)},
@@ -140,35 +137,30 @@ const AgentSetting kAgentSettings[] = {
     {"tiers.guard.last_free", "or than these bytes, whichever is less", kBytes, 0, 1e15,
      TAUT_FIELD(tiers.guard.last_below.bytes)},
     {"tiers.guard.pressure_some",
-     "memory pressure (PSI, some, 10 s) of which memory is short while less than twice the throttle "
-     "threshold "
-     "is free; 0: not considered",
+     "memory is short at this memory pressure (PSI, some, 10 s) while less than twice the throttle "
+     "threshold is free; 0: not considered",
      kPlain, 0, 1, TAUT_FIELD(tiers.guard.pressure_some)},
     {"tiers.guard.pressure_full",
-     "memory pressure (PSI, full, 10 s) of which memory is about to end while less than the throttle "
+     "memory is about to end at this memory pressure (PSI, full, 10 s) while less than the throttle "
      "threshold is free; 0: not considered",
      kPlain, 0, 1, TAUT_FIELD(tiers.guard.pressure_full)},
     {"tiers.guard.after",
-     "time that throttling has to work, before the next tier is throttled or a task killed", kDuration, 0,
+     "time for throttling to take effect, before the next tier is throttled or a task killed", kDuration, 0,
      3600, TAUT_FIELD(guard_after_s)},
     {"tiers.guard.ahead",
-     "memory is about to end, and nothing is waited for, if it is used up in this time at the rate of the "
-     "last "
-     "second, while less than twice the throttle threshold is free; memory used up within tiers.guard.after "
-     "is "
-     "short; 0: neither",
+     "tasks are killed without a wait if memory will be used up in this time at the rate of the last "
+     "second, while less than twice the throttle threshold is free; memory used up within "
+     "tiers.guard.after is short; 0: neither",
      kDuration, 0, 60, TAUT_FIELD(guard_ahead_ms), Was("tiers.guard.ahead_ms", kMillisecond, kMillisecond)},
-    {"tiers.guard.settle", "time that the memory of a killed task has to come back before the next kill",
+    {"tiers.guard.settle", "time for the memory of a killed task to be freed, before the next kill",
      kDuration, 1, 3600, TAUT_FIELD(guard_settle_s)},
-    {"tiers.guard.calm",
-     "throttling ends when for this time half as much again as the throttle threshold was free", kDuration, 0,
-     86'400, TAUT_FIELD(guard_calm_s)},
+    {"tiers.guard.calm", "throttling ends when 1.5 times the throttle threshold was free for this time",
+     kDuration, 0, 86'400, TAUT_FIELD(guard_calm_s)},
     {"tiers.guard.kills_per_minute", "highest number of kills in a minute", kPlain, 1, 600,
      TAUT_FIELD(tiers.guard.kills_per_minute)},
     {"probe.tiers",
      "tasks of these tiers are probed for the memory that they need, cgroup v2 only: memory.high is lowered "
-     "until "
-     "they stall; empty, and no probe.jobs: none",
+     "until they stall; empty, and no probe.jobs: none",
      kPlain, 0, 0, TAUT_FIELD(probe_tiers)},
     {"probe.jobs", "and tasks whose job fits this pattern: `batch/*|*/nightly`", kPlain, 0, 0,
      TAUT_FIELD(probe.jobs)},
@@ -186,9 +178,10 @@ const AgentSetting kAgentSettings[] = {
      TAUT_FIELD(probe.options.coeff_backoff)},
     {"probe.min", "memory.high is never set lower, and tasks that use less are not probed", kBytes, 1 << 20,
      1e15, TAUT_FIELD(probe.options.min_bytes)},
-    {"probe.max", "nor higher", kBytes, 1 << 20, 1e15, TAUT_FIELD(probe.options.max_bytes)},
-    {"probe.rest", "pause after the limit was released because the task stalled whatever it was", kDuration,
-     1, 86'400, TAUT_FIELD(probe_rest_s)},
+    {"probe.max", "memory.high is never set higher", kBytes, 1 << 20, 1e15,
+     TAUT_FIELD(probe.options.max_bytes)},
+    {"probe.rest", "pause after the limit was released because the task stalled at any limit", kDuration, 1,
+     86'400, TAUT_FIELD(probe_rest_s)},
 };
 #undef TAUT_PROTECT
 #undef TAUT_TIER
@@ -203,11 +196,11 @@ constexpr TaskRuleKey kRuleKeys[] = {
     {"task", "template of the task's name; empty: the host and a name that is unique there"},
     {"manage", "true: limits may be changed; false: only measured"},
     {"add_limits",
-     "true: a task without a CPU quota (cpu: hard) or memory limit of its owner's may get one; false: it "
-     "stays without"},
+     "true: a task without an owner's CPU quota (cpu: hard) or memory limit may get one; false: it gets "
+     "none"},
     {"startup_grace",
      "no limit is lowered in this time after a task's start (raises apply immediately); absent: the job's "
-     "startup_grace, of which tautd tells"},
+     "startup_grace, from tautd"},
     {"cpu", "none; soft: cpu.weight, only effective under CPU contention; hard: cpu.max"},
     {"memory", "none; hard: memory.max; soft: memory.high at the limit, memory.max a tenth above it"},
     {"cpu_lower", "lowest CPU limit, cores; lower orders are raised to it"},
@@ -221,8 +214,8 @@ constexpr TaskRuleKey kRuleKeys[] = {
 constexpr TaskRuleKey kTierRuleKeys[] = {
     {"job", "pattern of the job's name: `batch/*|*/nightly`"},
     {"label", "and: `KEY=PATTERN`, a label of the task and the pattern of its value: `app=crawler-*`"},
-    {"tier", "its tier"},
-    {"memory_request", "its request"},
+    {"tier", "tier of the task"},
+    {"memory_request", "memory request of the task"},
 };
 
 class AgentReader {

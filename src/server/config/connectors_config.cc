@@ -17,15 +17,13 @@ const DaemonSetting kWebhookRows[] = {
      0, TAUT_DAEMON_FIELD(webhook.url)},
     {"webhook.secret_file",
      "file with the key of the HMAC-SHA256 in Tautline-Signature; required with webhook.url; read again when "
-     "it "
-     "changes",
+     "it changes",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(webhook.secret_file)},
     {"webhook.jobs",
      "names of the jobs whose orders go to the webhook and not to agents: '*' stands for any text, '|' "
-     "separates "
-     "alternatives; empty: every job",
+     "separates alternatives; empty: every job",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(webhook.jobs)},
-    {"webhook.targets", "what of these jobs goes to the webhook: limits, replicas or all", kPlain, 0, 0,
+    {"webhook.targets", "orders of these jobs that go to the webhook: limits, replicas or all", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(webhook.targets)},
     {"webhook.timeout", "time limit of one request", kDuration, 1, 60, TAUT_DAEMON_FIELD(webhook.timeout_s)},
     {"webhook.give_up_after",
@@ -38,8 +36,7 @@ const DaemonSetting kWebhookRows[] = {
 const DaemonSetting kExternalRows[] = {
     {"external_scaler.listen",
      "addresses on which to listen for KEDA (external scaler), ADDRESS:PORT; empty: none; others than "
-     "loopback "
-     "need a client CA",
+     "loopback need a client CA",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(external_scaler.listen)},
     {"external_scaler.tls.certificate", "PEM file of the certificate for KEDA; with it, TLS only", kPlain, 0,
      0, TAUT_DAEMON_FIELD(external_scaler.certificate_file)},
@@ -48,23 +45,21 @@ const DaemonSetting kExternalRows[] = {
     {"external_scaler.tls.client_ca", "PEM file: KEDA must have a certificate of this CA", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(external_scaler.client_ca_file)},
     {"external_recommender.address",
-     "HOST:PORT of a recommender of your own (gRPC, proto/recommender.proto), which is asked about jobs "
-     "whose "
-     "setting external is true; empty: none",
+     "HOST:PORT of your own recommender (gRPC, proto/recommender.proto) for jobs with external: true; "
+     "empty: none",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(external_recommender.address)},
     {"external_recommender.deadline", "time limit of one call, of at most 500 jobs", kDuration, 1, 240,
      TAUT_DAEMON_FIELD(external_recommender.deadline_s)},
     {"external_recommender.hold",
-     "how long an answer holds while no other comes; then the job's own recommender takes over", kDuration,
-     300, 7 * brain::kDay, TAUT_DAEMON_FIELD(external_recommender.hold_s)},
+     "time for which an answer is valid; after it, the job's own recommender applies", kDuration, 300,
+     7 * brain::kDay, TAUT_DAEMON_FIELD(external_recommender.hold_s)},
     {"external_recommender.max_step",
-     "an answer of more than this many times what a task uses or has, or of this many times the tasks, is "
-     "refused",
+     "an answer of more than this many times a task's usage and limit, or the number of tasks, is refused",
      kPlain, 1, 1e6, TAUT_DAEMON_FIELD(external_recommender.max_step)},
     {"external_recommender.tls.ca",
      "PEM file of the CA of its certificate; empty, and no certificate: plain text", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(external_recommender.ca_file)},
-    {"external_recommender.tls.certificate", "PEM file of the certificate that tautd shows it", kPlain, 0, 0,
+    {"external_recommender.tls.certificate", "PEM file of tautd's client certificate", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(external_recommender.certificate_file)},
     {"external_recommender.tls.key", "PEM file of its key", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(external_recommender.key_file)},
@@ -75,9 +70,8 @@ const DaemonSetting kNotifyRows[] = {
      TAUT_DAEMON_FIELD(notify.url)},
     {"notify.events",
      "events to send: limit_lowered, limit_rolled_back, oom_kill, agent_disconnected, agent_connected, "
-     "store_not_ready, "
-     "store_ready, setting_changed, replicas_step_back, replicas_held, replicas_hold_ended, budget_share, "
-     "budget_forecast, tier_act",
+     "store_not_ready, store_ready, setting_changed, replicas_step_back, replicas_held, replicas_hold_ended, "
+     "budget_share, budget_forecast, tier_act",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(notify.events)},
     {"notify.secret_file", "file with the key of the HMAC-SHA256 in X-Tautline-Signature; empty: not signed",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(notify.secret_file)},

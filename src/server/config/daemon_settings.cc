@@ -16,7 +16,7 @@ constexpr EnumName<ActuatorKind> kActuators[] = {{ActuatorKind::kDryRun, "dry_ru
 
 const DaemonSetting kCellRows[] = {
     {kCompatibilityKey,
-     "version whose defaults hold for keys that are not set; empty: those of this program. See Changes of "
+     "version whose defaults apply to keys that are not set; empty: this program's. See Changes of "
      "defaults",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(compatibility)},
     {"cell.name", "name of this cell, shown in the dashboard", kPlain, 0, 0, TAUT_DAEMON_FIELD(cell.name)},
@@ -26,8 +26,8 @@ const DaemonSetting kCellRows[] = {
      "data",
      kPlain, 0, 0, TAUT_DAEMON_CHOICE(kClocks, clock)},
     {"clock_wait",
-     "a start more than an hour beyond the stored data decides and ends nothing for this time, unless "
-     "samples of two other machines agree with the clock or an operator confirms it; 0: does not wait",
+     "after a start more than an hour beyond the stored data, tautd decides nothing for this time, unless "
+     "samples of two other machines or an operator confirm the clock; 0: no wait",
      kDuration, 0, brain::kDay, TAUT_DAEMON_FIELD(clock_wait_s)},
     {"store.path", "file of the store, created if missing; memory: lost when tautd stops", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(store.path)},
@@ -42,8 +42,7 @@ const DaemonSetting kCellRows[] = {
      kPlain, 1, 288, TAUT_DAEMON_FIELD(store.checkpoint_windows)},
     {"store.forget_jobs_after",
      "a job without usage for this time, in whole days, is forgotten; a younger job after the time for which "
-     "it was "
-     "known when last used, at least a day",
+     "it was known when last used, at least a day",
      kDuration, brain::kDay, 3650 * brain::kDay, TAUT_DAEMON_FIELD(store.forget_jobs_days),
      Was("store.forget_jobs_days", brain::kDay, brain::kDay)},
 };
@@ -64,16 +63,15 @@ const DaemonSetting kRolloutRows[] = {
      365 * brain::kDay, TAUT_DAEMON_FIELD(migration.notice_days),
      Reloads(Was("migration.notice_days", brain::kDay, brain::kDay))},
     {"actuator.kind",
-     "applies limits through: dry_run (decisions are only stored), agents, kubernetes "
-     "(kubernetes.kubeconfig), or [agents, kubernetes]: pods of the cluster through its API server and what "
-     "else "
-     "agents measure through them; with webhook.url, those of jobs outside webhook.jobs",
+     "part that applies limits: dry_run (decisions are only stored), agents, kubernetes "
+     "(kubernetes.kubeconfig), or [agents, kubernetes] (pods of the cluster through its API server, other "
+     "jobs through agents). With webhook.url, jobs of webhook.jobs are excluded",
      kPlain, 0, 0, +[](DaemonConfig& c) { return ChoicesOf<kActuators>(&c.actuators); }},
 };
 
 const DaemonSetting kLogRows[] = {
-    {"log.level", "what is logged on standard error: debug, info, warning or error", kPlain, 0, 0,
-     TAUT_DAEMON_FIELD(log.level)},
+    {"log.level", "lowest level that is logged on standard error: debug, info, warning or error", kPlain, 0,
+     0, TAUT_DAEMON_FIELD(log.level)},
     {"log.format", "text: key=value; json: an object per line", kPlain, 0, 0, TAUT_DAEMON_FIELD(log.format)},
 };
 

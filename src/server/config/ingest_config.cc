@@ -35,8 +35,8 @@ const DaemonSetting kIngestRows[] = {
     {"ingest.builtin_mapping", "use the built-in mapping rules after those of ingest.mapping", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(ingest.builtin_mapping)},
     {"ingest.kubernetes_jobs",
-     "what is one job in Kubernetes: containers (each container of an owner's pods: "
-     "NAMESPACE/KIND/OWNER/CONTAINER), or pods (of an owner, each the sum of its containers)",
+     "a job in Kubernetes: containers (each container of an owner's pods: NAMESPACE/KIND/OWNER/CONTAINER) "
+     "or pods (an owner's pods, each the sum of its containers)",
      kPlain, 0, 0, TAUT_DAEMON_CHOICE(kJobs, ingest.kubernetes_jobs)},
     {"backfill.prometheus",
      "URL of a Prometheus whose history fills an empty store, gaps and the past of jobs that appear later",
@@ -45,8 +45,8 @@ const DaemonSetting kIngestRows[] = {
      TAUT_DAEMON_FIELD(backfill.days), Was("backfill.days", brain::kDay, brain::kDay)},
     {"backfill.later_jobs", "how often the history of jobs that appeared later is requested; 0: never",
      kDuration, 0, brain::kDay, TAUT_DAEMON_FIELD(backfill.later_jobs_s)},
-    {"backfill.labels", "labels that Prometheus adds to what it sends (its external_labels), NAME=VALUE",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(backfill.labels)},
+    {"backfill.labels", "external_labels of the Prometheus, NAME=VALUE", kPlain, 0, 0,
+     TAUT_DAEMON_FIELD(backfill.labels)},
     {"backfill.bearer_token_file", "file with its bearer token", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(backfill.bearer_token_file)},
     {"backfill.ca_file", "PEM file of the CA of its certificate; empty: the system's", kPlain, 0, 0,

@@ -25,40 +25,35 @@ const DaemonSetting kKubernetesRows[] = {
      "tautd's own pod; empty: none",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.kubeconfig)},
     {"kubernetes.cluster",
-     "begins the names of this cluster's jobs, as a label cluster of series does; empty: "
-     "nothing does",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.cluster)},
+     "first part of the names of this cluster's jobs, as a label cluster of series; empty: none", kPlain, 0,
+     0, TAUT_DAEMON_FIELD(kubernetes.cluster)},
     {"kubernetes.scrape_interval",
-     "how often usage is read (kubernetes.usage), through the API server; 0: never, as where Prometheus "
-     "sends "
-     "it",
+     "interval at which usage is read through the API server (kubernetes.usage); 0: never, for example "
+     "because Prometheus sends it",
      kDuration, 0, 300, TAUT_DAEMON_FIELD(kubernetes.scrape_interval_s)},
     {"kubernetes.usage",
-     "what usage is read of: of the kubelets' proxy cadvisor (/metrics/cadvisor) or resource "
-     "(/metrics/resource, which has CPU and memory alone, in far fewer bytes); metrics_api: of "
-     "metrics.k8s.io, "
-     "where the proxy is not allowed",
+     "source of usage: cadvisor (the kubelets' /metrics/cadvisor), resource (/metrics/resource: CPU and "
+     "memory only, in far fewer bytes) or metrics_api (metrics.k8s.io, where the kubelets' proxy is not "
+     "allowed)",
      kPlain, 0, 0, TAUT_DAEMON_CHOICE(kUsages, kubernetes.usage)},
     {"kubernetes.fallback",
-     "what is done where a limit cannot be set in place: wait, or evict (the pod is evicted, so that its "
-     "replacement starts with the limit; requires kubernetes.admission.listen)",
+     "action where a limit cannot be set in place: wait, or evict (the replacement of the pod starts with "
+     "the limit; requires kubernetes.admission.listen)",
      kPlain, 0, 0, TAUT_DAEMON_CHOICE(kFallbacks, kubernetes.fallback)},
     {"kubernetes.evict_after",
-     "with kubernetes.fallback: evict, how long a resize may be deferred by the kubelet before the pod is "
+     "with kubernetes.fallback: evict, time for which the kubelet may defer a resize before the pod is "
      "evicted",
      kDuration, 10, 86'400, TAUT_DAEMON_FIELD(kubernetes.evict_after_s)},
     {"kubernetes.node_group_label",
-     "label of nodes, such as node.kubernetes.io/instance-type: pods of a DaemonSet on nodes with different "
-     "values of it are jobs of their own, DAEMONSET@VALUE; empty: those of all nodes are one job",
+     "label of nodes, such as node.kubernetes.io/instance-type: a DaemonSet's pods are one job per value, "
+     "DAEMONSET@VALUE; empty: one job",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.node_group_label)},
     {"kubernetes.namespaces",
      "namespaces whose pods are watched: '*' stands for any text, '|' separates alternatives; empty: every "
      "one",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.namespaces)},
     {"kubernetes.lease",
-     "NAMESPACE/NAME of a Lease: of several tautds only the one that holds it changes the cluster; empty: "
-     "each "
-     "changes it",
+     "NAMESPACE/NAME of a Lease, whose holder alone changes the cluster; empty: every tautd changes it",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.lease)},
     {"kubernetes.annotations",
      "annotations tautline.dev/KEY of namespaces and workloads are settings of their jobs", kPlain, 0, 0,
@@ -66,39 +61,35 @@ const DaemonSetting kKubernetesRows[] = {
     {"kubernetes.events", "write an Event of the workload for each decision, at most 10 a second", kPlain, 0,
      0, TAUT_DAEMON_FIELD(kubernetes.events)},
     {"kubernetes.status_annotations",
-     "write the annotation tautline.dev/status of workloads, and of custom resources that own pods where "
-     "tautd may patch them: what is recommended for each container and why, in one line, at most once in 10 "
-     "minutes",
+     "write the annotation tautline.dev/status of workloads, and of custom resources that own pods, with "
+     "the recommendation and its reason for each container, at most once in 10 minutes",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.status_annotations)},
     {"kubernetes.scale", "with actuator.kind kubernetes, set numbers of replicas through /scale", kPlain, 0,
      0, TAUT_DAEMON_FIELD(kubernetes.scale)},
     {"kubernetes.admission.listen",
-     "ADDRESS:PORT of the webhooks: the mutating one, which gives new pods what is set for their workload, "
-     "with actuator.kind: kubernetes, and that of kubernetes.admission.quota; requires one of the two; "
-     "empty: none",
+     "ADDRESS:PORT of the webhooks: the mutating webhook, which sets the amounts of new pods, and the "
+     "validating webhook of kubernetes.admission.quota; empty: none. Requires actuator.kind: kubernetes or "
+     "kubernetes.admission.quota",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.admission.listen)},
     {"kubernetes.admission.name", "DNS name or IP address by which the API server calls the webhook", kPlain,
      0, 0, TAUT_DAEMON_FIELD(kubernetes.admission.name)},
     {"kubernetes.admission.configuration",
-     "name of the MutatingWebhookConfiguration and ValidatingWebhookConfiguration to which tautd writes the "
-     "certificate of the webhooks, which it makes itself",
+     "name of the MutatingWebhookConfiguration and ValidatingWebhookConfiguration to which tautd writes "
+     "its own certificate",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.admission.configuration)},
     {"kubernetes.admission.quota",
-     "what the validating webhook does with a new pod that the quota of its group has no room for: off "
-     "(there is no such webhook), warn (the pod is created, and its creator gets the reasons as warnings) "
-     "or refuse; requires kubernetes.admission.listen and quota.file",
+     "answer of the validating webhook to a new pod beyond the quota of its group: off (no webhook), warn "
+     "(the pod is created, and its creator gets warnings) or refuse; requires kubernetes.admission.listen "
+     "and quota.file",
      kPlain, 0, 0, TAUT_DAEMON_CHOICE(kQuotaWebhooks, kubernetes.admission.quota)},
     {"kubernetes.admission.held",
-     "which new pods of a group with when_spent: refuse whose budget is spent or frozen that webhook "
-     "refuses, or "
-     "warns about: new (those of workloads that had no pod in the last hour), all (also those that replace "
-     "or "
-     "add to the pods of a running workload) or off",
+     "new pods of a group with when_spent: refuse and a spent or frozen budget that this webhook refuses "
+     "or warns about: new (pods of workloads without a pod in the last hour), all (also further pods of a "
+     "running workload) or off",
      kPlain, 0, 0, TAUT_DAEMON_CHOICE(kHeldPods, kubernetes.admission.held)},
     {"kubernetes.resource_quotas",
-     "write a ResourceQuota into each namespace that is a group of quota.file: what its pods may request in "
-     "all",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(kubernetes.resource_quotas)},
+     "write a ResourceQuota with the group's quota into each namespace that is a group of quota.file", kPlain,
+     0, 0, TAUT_DAEMON_FIELD(kubernetes.resource_quotas)},
     {"kubernetes.vpa",
      "write recommendations to VerticalPodAutoscalers whose spec.recommenders names tautline; requires "
      "ingest.kubernetes_jobs: containers",

@@ -14,7 +14,7 @@ using enum FieldUnit;
 const DaemonSetting kPoolRows[] = {
     {"machine.cores", "cores of the machine in which savings are counted", kPlain, 0.001, 1e6,
      TAUT_DAEMON_FIELD(machine.of[kCpuIndex])},
-    {"machine.memory", "its memory", kBytes, kMiB, 1024 * kGiB * 1024,
+    {"machine.memory", "memory of this machine", kBytes, kMiB, 1024 * kGiB * 1024,
      TAUT_DAEMON_FIELD(machine.of[kMemoryIndex])},
     {"prices.core_hour", "price per core and hour; with it, savings are also shown in money", kPlain, 0, 1e6,
      TAUT_DAEMON_FIELD(prices.per_hour[kCpuIndex])},
@@ -28,14 +28,13 @@ const DaemonSetting kPoolRows[] = {
     {"prices.currency", "currency of the prices, as displayed", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(prices.currency)},
     {"prices.file",
-     "price file: tiers and groups, what each promises and pays, and what the machines have and cost "
-     "(docs/reference/formats.md), for bills and capacity",
+     "price file for bills and capacity: tiers, groups and the pool of machines (docs/reference/formats.md)",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(prices.file)},
     {"machines.risk",
      "risk target: share of machine-days whose peak exceeds the predicted usage of all tasks of a machine",
      kPlain, 0.001, 0.5, TAUT_DAEMON_FIELD(machines.risk)},
-    {"quota.file", "quota file: groups and what each may use (docs/reference/formats.md); empty: no quota",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(quota.file), Reloads()},
+    {"quota.file", "quota file: groups and their quota (docs/reference/formats.md); empty: no quota", kPlain,
+     0, 0, TAUT_DAEMON_FIELD(quota.file), Reloads()},
     {"quota.group", "template of the group that a job counts for, over its labels", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(quota.group), Reloads()},
     {"quota.tier", "template of its tier; empty: quota.default_tier for every job", kPlain, 0, 0,
@@ -47,12 +46,11 @@ const DaemonSetting kPoolRows[] = {
     {"quota.gone_after", "a job that is not measured for this long uses nothing", kDuration, 300, brain::kDay,
      TAUT_DAEMON_FIELD(quota.gone_after_s)},
     {"quota.max_requests",
-     "maximum number of requests of a group that are queued, admitted or running, where the quota file does "
-     "not "
-     "say it (max_requests)",
+     "maximum number of requests of a group that are queued, admitted or running, unless the quota file "
+     "has max_requests",
      kPlain, 0, 1e6, TAUT_DAEMON_FIELD(quota.max_requests)},
     {"budgets.file",
-     "budgets file: businesses, what they have a period, and which groups of quota.file they pay for "
+     "budgets file: businesses, their budgets, and the groups of quota.file that they pay for "
      "(docs/reference/formats.md); empty: none",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(budgets.file), Reloads()},
     {"budgets.entries_per_day",
@@ -60,13 +58,11 @@ const DaemonSetting kPoolRows[] = {
      kPlain, 1, 1e6, TAUT_DAEMON_FIELD(budgets.entries_per_day)},
     {"quota.grpc.listen",
      "addresses on which to listen for requests for quota by gRPC (proto/admission.proto), ADDRESS:PORT; "
-     "empty: "
-     "none; requires quota.file; tokens are those of server.tokens, and addresses other than loopback need "
-     "some, "
-     "or a client CA",
+     "empty: none. Requires quota.file, and for addresses other than loopback tokens of server.tokens or a "
+     "client CA",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(quota_grpc.listen)},
-    {"quota.grpc.tls.certificate", "PEM file of the certificate for them; with it, TLS only", kPlain, 0, 0,
-     TAUT_DAEMON_FIELD(quota_grpc.certificate_file), Reloads()},
+    {"quota.grpc.tls.certificate", "PEM file of the certificate of quota.grpc; with it, TLS only", kPlain, 0,
+     0, TAUT_DAEMON_FIELD(quota_grpc.certificate_file), Reloads()},
     {"quota.grpc.tls.key", "PEM file of its key", kPlain, 0, 0, TAUT_DAEMON_FIELD(quota_grpc.key_file),
      Reloads()},
     {"quota.grpc.tls.client_ca", "PEM file: clients must have a certificate of this CA", kPlain, 0, 0,

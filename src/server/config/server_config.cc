@@ -29,7 +29,7 @@ const DaemonSetting kServerRows[] = {
      Reloads()},
     {"server.tls.client_ca", "PEM file: clients with a certificate of this CA are authenticated", kPlain, 0,
      0, TAUT_DAEMON_FIELD(server.options.client_ca_file), Reloads()},
-    {"server.tls.client_role", "their role: writer, reader, platform or operator", kPlain, 0, 0,
+    {"server.tls.client_role", "role of these clients: writer, reader, platform or operator", kPlain, 0, 0,
      TAUT_DAEMON_CHOICE(kRoles, server.options.client_role)},
     {"server.tokens.writer_file",
      "file of tokens that may only send samples (POST /api/v1/write), for Prometheus; one per line, followed "
@@ -42,15 +42,14 @@ const DaemonSetting kServerRows[] = {
      0, TAUT_DAEMON_FIELD(server.platform_tokens_file), Reloads()},
     {"server.tokens.group_file",
      "file of tokens of groups' people; a line has the token, a role (member, owner or budget_holder), the "
-     "groups "
-     "of the quota file with commas between, and a name: `TOKEN owner shop,media anna`",
+     "groups of the quota file with commas between, and a name: `TOKEN owner shop,media anna`",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(server.group_tokens_file), Reloads()},
     {"server.tokens.operator_file",
      "file of operators' tokens; the name is recorded with each change of a setting", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(server.operator_tokens_file), Reloads()},
     {"server.oidc.issuer",
-     "address of an OpenID Connect provider, https://HOST/...; its signed tokens are taken as bearer tokens. "
-     "Keys under server.oidc need a restart, but for bindings",
+     "address of an OpenID Connect provider, https://HOST/...; its signed tokens are accepted as bearer "
+     "tokens. Of server.oidc, only bindings are reloaded",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(server.oidc.issuer)},
     {"server.oidc.audience", "audience that the provider's tokens must have; required with an issuer", kPlain,
      0, 0, TAUT_DAEMON_FIELD(server.oidc.audience)},
@@ -61,7 +60,7 @@ const DaemonSetting kServerRows[] = {
      "claim that bindings compare: a text or a list; dots lead into objects, as in realm_access.roles",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(server.oidc.groups_claim)},
     {"server.oidc.bindings",
-     "what people with a value of this claim may do: `VALUE: reader`, platform or operator, or `VALUE: owner "
+     "roles by value of groups_claim: `VALUE: reader`, platform or operator, or `VALUE: owner "
      "shop,media`, member or budget_holder of groups of the quota file",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(server.oidc.bindings), Reloads()},
     {"server.oidc.keep_keys", "while the provider cannot be reached, its last keys are used for this time",
@@ -69,9 +68,8 @@ const DaemonSetting kServerRows[] = {
     {"server.oidc.ca_file", "PEM file of CAs for the provider; without it those of the system", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(server.oidc.ca_file)},
     {"server.oidc.login.client_id",
-     "ID under which tautd is registered at the provider: people sign in to the pages with it; empty: they "
-     "do not",
-     kPlain, 0, 0, TAUT_DAEMON_FIELD(server.oidc.login.client_id)},
+     "client ID of tautd at the provider; empty: people do not sign in to the pages", kPlain, 0, 0,
+     TAUT_DAEMON_FIELD(server.oidc.login.client_id)},
     {"server.oidc.login.client_secret_file",
      "file with the secret of that client; without it, a public client", kPlain, 0, 0,
      TAUT_DAEMON_FIELD(server.oidc.login.client_secret_file)},
@@ -80,14 +78,13 @@ const DaemonSetting kServerRows[] = {
      "https://HOST/login/callback, or http:// on this machine; required with a client_id",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(server.oidc.login.redirect_url)},
     {"server.oidc.login.scopes",
-     "what the provider is asked for, with blanks between: openid, and what brings groups_claim into the ID "
+     "scopes of the sign-in, with blanks between: openid, and the scope that adds groups_claim to the ID "
      "token",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(server.oidc.login.scopes)},
     {"server.oidc.login.session", "a session ends this long after the sign-in, and when tautd stops",
      kDuration, 60, 7 * 24 * 3600, TAUT_DAEMON_FIELD(server.oidc.login.session_s)},
     {"server.oidc.login.proxies",
-     "IP addresses of proxies before the pages: the last address of their X-Forwarded-For is the browser's, "
-     "by which sign-ins are limited",
+     "IP addresses of proxies before the pages: the last address of their X-Forwarded-For is the browser's",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(server.oidc.login.proxies)},
     {"server.oidc.login.name", "name of the provider on the button; empty: the host of the issuer", kPlain, 0,
      0, TAUT_DAEMON_FIELD(server.oidc.login.name)},
@@ -106,9 +103,8 @@ const DaemonSetting kServerRows[] = {
     {"server.limits.streams", "maximum number of open event streams", kPlain, 0, 1e6,
      TAUT_DAEMON_FIELD(server.options.max_streams)},
     {"server.limits.streams_per_caller",
-     "maximum number of open event streams of one caller: of the name beside the token, without one of the "
-     "address",
-     kPlain, 0, 1e6, TAUT_DAEMON_FIELD(server.options.max_streams_per_caller)},
+     "maximum number of open event streams of one caller, by the token's name, else by address", kPlain, 0,
+     1e6, TAUT_DAEMON_FIELD(server.options.max_streams_per_caller)},
     {"server.limits.idle", "a connection without a request is closed after this time", kDuration, 1,
      brain::kDay, TAUT_DAEMON_FIELD(server.options.idle_timeout)},
     {"server.limits.body_time", "time limit for receiving a body, plus one second for each 16 KiB", kDuration,

@@ -41,8 +41,8 @@ A list of rules that assign series to jobs. The first matching rule applies. The
 | `kind` | cpu_seconds_total, cpu_cores, memory_bytes, cpu_limit_cores, memory_limit_bytes, cpu_request_cores, memory_request_bytes, oom_total, )"
     R"(owner, restarts_total, oom_reason, oom_ended, init_container, pod_labels, load, load_total, cpu_periods_total, cpu_throttled_periods_total, replicas, replicas_ready, start_time, last_ended, memory_peak or waiting |
 | `job`, `task`, `part` | templates of text and `{label}`; `{a\|b}` is the first label that is not empty |
-| `whole_machine` | `true`: the job is all that its machines use; it gets the label `workload=machine`, )"
-    R"(and is in no sum, saving, cost or capacity, since the containers and processes on them are jobs of their own |
+| `whole_machine` | `true`: the job is a whole machine; it gets the label `workload=machine`, )"
+    R"(and counts in no sum, saving, cost or capacity |
 | `signal` | with kind load or load_total: not the job's load, but this signal for `replicas.function.target` |
 | `scale` | factor from the sample to cores or bytes; negative: the part is subtracted |
 
@@ -56,7 +56,7 @@ rules.
 | `name` | name of the rule, shown as the source of a setting |
 | `match` | `job` (the name) or a label, and a pattern as above; all must match |
 | `set` | keys of the table below, `memory.upper: 4GiB` or `upper: 4GiB` below `memory:` |
-| `cap` | the most that rules and annotations may ask ([caps](../kubernetes/use.md#steering-with-kubectl)): `mode`, )"
+| `cap` | bounds on the values of rules and annotations ([caps](../kubernetes/use.md#steering-with-kubectl)): `mode`, )"
     R"(`cpu.upper`, `memory.upper`, `replicas.max` |
 )";
 

@@ -88,8 +88,7 @@ void PutIngest(const ControlPlane& control, MetricsText& out) {
             static_cast<double>(mapper.mapped_series));
   out.Gauge("tautd_unmapped_series", "Live series that no mapping rule matches.",
             static_cast<double>(mapper.unmapped_series));
-  out.Gauge("tautd_pods_without_containers",
-            "Pods with series of the pod as a whole and none of its containers.",
+  out.Gauge("tautd_pods_without_containers", "Pods with series of the whole pod only.",
             static_cast<double>(mapper.pods_without_containers));
   out.Gauge("tautd_known_jobs", "Known jobs: with tasks, or without but not yet forgotten.",
             static_cast<double>(mapper.jobs));
@@ -98,7 +97,8 @@ void PutIngest(const ControlPlane& control, MetricsText& out) {
   out.Gauge("tautd_job_name_collisions", "Jobs whose series come from two sources: perhaps two workloads.",
             static_cast<double>(mapper.name_collisions));
   out.Counter("tautd_series_claimed_total",
-              "Series of containers that an agent measures: not counted beside it.", mapper.claimed_series);
+              "Series of containers that an agent measures; ignored beside its windows.",
+              mapper.claimed_series);
 }
 
 void PutPasses(const ControlPlane& control, MetricsText& out) {
@@ -111,7 +111,7 @@ void PutPasses(const ControlPlane& control, MetricsText& out) {
   const ControlCounts counts = control.status().counts();
   out.Counter("tautd_passes_total", "Passes over a closed window.", counts.passes);
   out.Counter("tautd_replica_step_backs_total",
-              "Times that no number of tasks was ordered for an hour as another program set it.",
+              "Times that tautd ordered no number of tasks for an hour, as another program set it.",
               counts.replica_step_backs);
   for (size_t k = 0; k < counts.decisions_by_kind.size(); ++k) {
     out.Counter("tautd_decisions_total", "Decisions stored.", counts.decisions_by_kind[k],

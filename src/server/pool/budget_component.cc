@@ -173,8 +173,8 @@ void BudgetComponent::Collect(MetricsText& out) const {
             static_cast<double>(counts.entries));
   out.Counter("tautd_budget_ledger_refused_total", "Requests to the budget ledger that were refused.",
               counts.refused);
-  out.Counter("tautd_budget_ledger_failed_writes_total", "Entries that could not be stored.",
-              counts.failed_writes);
+  out.Counter("tautd_budget_ledger_failed_writes_total",
+              "Entries of the budget ledger that could not be stored.", counts.failed_writes);
   const auto view = service_->View();
   if (!view.ok()) return;  // the store's metrics report the error
   const int64_t now_s = service_->now_s();

@@ -116,8 +116,7 @@ void CapacityComponent::Collect(MetricsText& out) const {
                                      : std::nullopt;
       });
   for (const Resource r : kResources) {
-    out.Gauge("tautd_capacity_measured_seconds",
-              "Time in whole hours of which capacity and usage were measured.",
+    out.Gauge("tautd_capacity_measured_seconds", "Measured time of capacity and usage, in whole hours.",
               static_cast<double>(view->measured_hours[IndexOf(r)] * kHourSeconds), {{"resource", Name(r)}});
   }
   out.Counter("tautd_capacity_failed_saves_total", "Times that the state of capacity could not be written.",

@@ -130,7 +130,8 @@ void MachinesComponent::Collect(MetricsText& out) const {
   out.Counter("tautd_machines_failed_saves_total", "Times that the state of machines could not be written.",
               state_.failed_writes());
   out.Gauge("tautd_machines_pass_seconds", "Duration of the last pass over the machines.", pass_s_.load());
-  out.Gauge("tautd_machines_save_seconds", "Duration of the last save of their state.", save_s_.load());
+  out.Gauge("tautd_machines_save_seconds", "Duration of the last save of the machines' state.",
+            save_s_.load());
 }
 
 }  // namespace taut::server

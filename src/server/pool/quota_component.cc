@@ -191,7 +191,7 @@ void QuotaComponent::Collect(MetricsText& out) const {
   out.Gauge("tautd_quota_uncovered_jobs", "Jobs of groups or tiers that have no quota.",
             static_cast<double>(uncovered));
   out.Gauge("tautd_quota_requests_queued", "Requests for quota that wait.", static_cast<double>(view.queued));
-  out.Gauge("tautd_quota_requests_open", "Requests that are admitted or running.",
+  out.Gauge("tautd_quota_requests_open", "Requests for quota that are admitted or running.",
             static_cast<double>(view.open));
   out.Gauge("tautd_quota_silent", "1 while no job is measured and the last known use is kept.",
             view.silent ? 1 : 0);
@@ -201,7 +201,7 @@ void QuotaComponent::Collect(MetricsText& out) const {
                                        {"ended", counts.ended}}) {
     out.Counter("tautd_quota_requests_total", "Requests by their outcome.", count, {{"outcome", outcome}});
   }
-  out.Counter("tautd_quota_failed_writes_total", "Changes of requests that could not be stored.",
+  out.Counter("tautd_quota_failed_writes_total", "Changes of requests for quota that could not be stored.",
               counts.failed_writes);
 }
 

@@ -140,14 +140,17 @@ void AddActuary(CLI::App& command, ActuaryArgs& args) {
       .add_option("file", args.file,
                   "with a CSV file of a pool: a header and a row per step; empty fields were not measured")
       ->type_name("FILE");
-  command.add_option("--use", args.use, "column of what the higher tiers use")->type_name("COLUMN");
-  command.add_option("--capacity", args.capacity, "of the pool, in the same unit: a number or a column")
+  command.add_option("--use", args.use, "column with the usage of the higher tiers")->type_name("COLUMN");
+  command
+      .add_option("--capacity", args.capacity,
+                  "capacity of the pool, in the same unit: a number or a "
+                  "column")
       ->capture_default_str()
       ->type_name("NUMBER|COLUMN");
-  command.add_option("--promise", args.promise, "share of the time for which what is sold is available")
+  command.add_option("--promise", args.promise, "share of the time in which a sold amount is available")
       ->capture_default_str();
-  command.add_option("--horizon", args.horizon, "for how long it is sold")->capture_default_str();
-  command.add_option("--reclaim", args.reclaim, "how long it takes to get sold capacity back")
+  command.add_option("--horizon", args.horizon, "time for which an amount is sold")->capture_default_str();
+  command.add_option("--reclaim", args.reclaim, "time until sold capacity can be reclaimed")
       ->capture_default_str();
   command.add_option("--warmup", args.warmup, "time at the start without sales")->capture_default_str();
 }

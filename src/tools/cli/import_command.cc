@@ -106,11 +106,9 @@ int RunImport(const ImportArgs& args) {
 }
 
 const char* const kImportHelp =
-    "Reads what a Vertical Pod Autoscaler has learnt, its VerticalPodAutoscalerCheckpoints, and prints what "
-    "it\n"
-    "would set for each container. --rules writes rules for tautd.yaml that keep limits at or above that, "
-    "so\n"
-    "that a job does not start with the usage of its first days alone; delete them after a week or two.\n\n"
+    "Reads VerticalPodAutoscalerCheckpoints and prints the VPA's target for each container. --rules writes "
+    "rules\nfor tautd.yaml that keep limits at or above it, because the first recommendations of a job "
+    "rest on few days;\ndelete the rules after a week or two.\n\n"
     "Examples:\n"
     "  kubectl get vpa,vpacheckpoint -A -o json | taut trace import vpa -\n"
     "  taut trace import vpa checkpoints.json --rules vpa_rules.yaml --floor target";
@@ -120,16 +118,15 @@ void AddImport(CLI::App& verb, ImportArgs& args) {
       ->required()
       ->check(OneOf({"vpa"}));
   verb.add_option("file", args.file,
-                  "what `kubectl get vpa,vpacheckpoint -A -o json` prints; -: standard input")
+                  "output of `kubectl get vpa,vpacheckpoint -A -o json`; -: standard input")
       ->required()
       ->type_name("FILE");
   verb.add_option("--rules", args.rules, "write rules of tautd.yaml to this file")->type_name("FILE");
-  verb.add_option(
-          "--floor", args.floor,
-          "which of the VPA's amounts cpu.lower and memory.lower of the rules are: lower, target, upper")
+  verb.add_option("--floor", args.floor,
+                  "the VPA's amount for cpu.lower and memory.lower of the rules: lower, target, upper")
       ->check(OneOf({"lower", "target", "upper"}))
       ->capture_default_str();
-  verb.add_option("--cluster", args.cluster, "what the names of the jobs begin with, as kubernetes.cluster");
+  verb.add_option("--cluster", args.cluster, "first part of the names of jobs, as kubernetes.cluster");
   AddOutputForm(verb, args.output);
 }
 

@@ -95,7 +95,7 @@ void AddTraceCommands(CommandTable& commands) {
       {"trace fetch", kLab, "Reads usage from a Prometheus into a file", kFetchHelp, {"fetch"}}, AddFetch,
       RunFetch);
   commands.Add<ImportArgs>(
-      {"trace import", kLab, "Reads what a Vertical Pod Autoscaler has learnt", kImportHelp, {"import"}},
+      {"trace import", kLab, "Reads the checkpoints of a Vertical Pod Autoscaler", kImportHelp, {"import"}},
       AddImport, RunImport);
   AddGenerateCommand(commands);
 }

@@ -13,14 +13,14 @@ const char* const kBackupHelp =
     "/var/lib/tautline/tautd.db";
 
 const char* const kRestoreHelp =
-    "Copies a folder of `taut backup` to where tautd's store is, while tautd is stopped. Replaces nothing: "
-    "move the files of\nan old store away first.\n\n"
+    "Copies a folder of `taut backup` to the path of tautd's store, while tautd is stopped. Replaces "
+    "nothing:\nmove the files of an old store away first.\n\n"
     "Examples:\n"
     "  taut restore /backup/2026-11-29 --config /etc/tautline/tautd.yaml\n"
     "  taut restore copy --store tautd.db";
 
 void AddBackup(CLI::App& verb, BackupArgs& args) {
-  verb.add_option("folder", args.folder, "of the backup")->required()->type_name("FOLDER");
+  verb.add_option("folder", args.folder, "folder of the backup")->required()->type_name("FOLDER");
   CLI::Option* store =
       verb.add_option("--store", args.store, "tautd's store")->capture_default_str()->type_name("FILE");
   verb.add_option("--config", args.config, "a tautd.yaml: its store.path")

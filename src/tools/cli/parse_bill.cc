@@ -19,9 +19,8 @@ void AddBill(CLI::App& command, BillArgs& args) {
   command.add_option("--job", args.job, "with --what-if: the job")->type_name("NAME");
   command
       .add_option("--what-if", args.what_if,
-                  "print only what --job would be charged otherwise: tier=NAME, reservation=FACTOR (limits "
-                  "times this), "
-                  "hours=SHARE (of its time); may be repeated")
+                  "print only the charges of --job with another tier=NAME, reservation=FACTOR (limits "
+                  "times this) or hours=SHARE (of its time); may be repeated")
       ->type_name("KEY=VALUE");
   command.add_option("--json", args.json, "write the result as JSON, with all jobs, to this file")
       ->type_name("FILE");

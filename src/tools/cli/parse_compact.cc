@@ -6,14 +6,12 @@
 namespace taut::tools {
 
 const char* const kCompactHelp =
-    "Says how many machines the workload of a cell needs: takes machines away at random and packs all tasks\n"
-    "again, until they no longer fit; and how many it would need without reclamation, in separate cells, "
-    "with\n"
-    "rounded limits or by another score. Without files: a generated cell.\n"
-    "With usage of the tasks, from tables of the trace or by --usage, also: how many it would need with the\n"
-    "limits of a recommender, or with what a predictor reserves for a task or expects of a machine's tasks\n"
-    "together, as they are at that time; and how often the packed machines would have had too little "
-    "then.\n\n"
+    "Finds how many machines the workload of a cell needs: removes machines at random and packs all tasks "
+    "again,\nuntil they no longer fit. Experiments do so without reclamation, in separate cells, with "
+    "rounded limits or\nby another score. Without files: a generated cell.\n"
+    "With usage of the tasks, from tables of the trace or by --usage, further experiments pack by the "
+    "limits of a\nrecommender or by a predictor's forecast for a task or for a machine's tasks together, "
+    "and report how often\nthe packed machines would have had too little.\n\n"
     "Examples:\n"
     "  taut compact machines.csv jobs.csv\n"
     "  taut compact --machines 1000 --seed 7\n"
@@ -37,23 +35,22 @@ void AddCell(CLI::App& verb, CompactArgs& args) {
       ->type_name("PATH");
   verb.add_option(
       "--at", args.at,
-      "the jobs and machines that are there at this time (10d, 36h) after the beginning "
-      "(default: of event tables the time at which jobs ask for most CPU; of CSV files all jobs, at the "
-      "end of the usage)");
+      "jobs and machines of this time (10d, 36h) after the beginning (default: for event tables the time "
+      "of the highest requested CPU; for CSV files all jobs, at the end of the usage)");
   verb.add_option(
           "--usage", args.usage,
           "a trace of the tasks' usage; its jobs are those of the cell with the same name, or, with a "
           "file of machines alone, all jobs (default: the tables of usage beside event tables)")
       ->type_name("PATH");
   verb.add_option("--recommender", args.engine.recommenders,
-                  "comma-separated, as of `taut replay`: experiments with the limits that these have ordered "
-                  "by then")
+                  "comma-separated, as for `taut replay`: experiments with the limits of these "
+                  "recommenders at that time")
       ->delimiter(',')
       ->type_name("NAME,...");
   verb.add_option(
           "--predictors", args.predictors,
           "comma-separated: NAME or NAME:KEY=VALUE, as `taut list overcommit` has them: experiments with "
-          "what these reserve for each task then, or expect of all tasks of a machine together")
+          "their forecasts for each task, or for all tasks of a machine together")
       ->delimiter(',')
       ->type_name("NAME,...");
   verb.add_option("--settings", args.engine.settings_file,
@@ -67,7 +64,7 @@ void AddCell(CLI::App& verb, CompactArgs& args) {
       ->capture_default_str();
   verb.add_option("--machines", args.machines, "without files: machines of the generated cell")
       ->capture_default_str();
-  verb.add_option("--tasks-per-machine", args.tasks_per_machine, "without files: about so many")
+  verb.add_option("--tasks-per-machine", args.tasks_per_machine, "without files: mean number")
       ->capture_default_str();
   verb.add_option("--seed", args.seed, "seed of the trials and of the generated cell")->capture_default_str();
   verb.add_flag("--strict", args.files.strict, "stop at the first bad row");
@@ -88,26 +85,27 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
       ->capture_default_str()
       ->check(OneOf(scores));
   verb.add_option("--stranded-weight", args.stranded_weight,
-                  "of the hybrid score: what a full resource makes unusable, against what is free")
+                  "weight of capacity that a full resource makes unusable, against free capacity, in the "
+                  "hybrid score")
       ->capture_default_str();
   verb.add_option("--trials", args.trials,
-                  "orders in which machines are taken away; the result is the 90th "
-                  "percentile")
+                  "random orders in which machines are removed; the result is the 90th percentile")
       ->capture_default_str();
   verb.add_option("--pending", args.pending_percent, "percentage of tasks that may stay pending")
       ->capture_default_str();
   verb.add_option("--large-user", args.large_user_percent,
-                  "percentage of the cell's memory from which on a user is large")
+                  "percentage of the cell's memory above which a user is large")
       ->capture_default_str();
   verb.add_option("--threads", args.threads, "threads; 0: one per core; the result does not depend on it")
       ->capture_default_str();
   verb.add_option("--after", args.after,
-                  "with usage: the time behind --at whose usage is compared with what the packed machines "
-                  "have; 0h: none")
+                  "with usage: time after --at whose usage is compared with the packed machines' capacity; "
+                  "0h: none")
       ->capture_default_str();
   verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
   verb.add_option("--placements", args.placements,
-                  "write where each trial's tasks are: experiment,trial,machine,machine_name,job,task")
+                  "write the machine of each task of each trial: "
+                  "experiment,trial,machine,machine_name,job,task")
       ->type_name("FILE");
 }
 

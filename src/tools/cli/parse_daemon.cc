@@ -8,8 +8,8 @@ namespace taut::tools {
 namespace {
 
 constexpr const char* kGetHelp =
-    "Lists or shows what a running tautd has. quota, capacity and bills also answer from files, without "
-    "tautd.\n\n"
+    "Lists or shows the state of a running tautd. quota, capacity and bills also answer from files, "
+    "without tautd.\n\n"
     "Examples:\n"
     "  taut get jobs --sort memory_slack\n"
     "  taut get decisions shop/web --limit 5\n"
@@ -26,17 +26,15 @@ constexpr const char* kJobsHelp =
 
 constexpr const char* kJobHelp =
     "Shows one job: its limits and recommended limits, the sum of its pod's containers, trials, pending "
-    "changes and why they wait, notices, "
-    "and "
-    "its\nlast decisions.\n\n"
+    "changes\n"
+    "and why they wait, notices, and its last decisions.\n\n"
     "Examples:\n"
     "  taut get job shop/web\n"
     "  taut get job shop/web --output yaml";
 
 constexpr const char* kExportHelp =
     "Prints the recommendations for other tools: `docker update` commands, Kubernetes resources, patches of\n"
-    "workloads, values of Helm charts or CSV, with their reasons, or a report of what would change and "
-    "save.\n"
+    "workloads, values of Helm charts or CSV, with their reasons, or a report of changes and savings. "
     "Changes nothing.\n\n"
     "Examples:\n"
     "  taut export --format docker > update.sh\n"
@@ -49,9 +47,11 @@ constexpr const char* kExportHelp =
     "  taut export --format report --cpu requests --output json";
 
 constexpr const char* kSetHelp =
-    "Changes settings of one job, or of all jobs that match a pattern; an empty value removes a setting.\n"
-    "With a pattern, changes are only shown unless --yes is given. Without changes: shows all settings and\n"
-    "where they come from.\n\n"
+    "Changes settings of one job, or of all jobs that match a pattern; an empty value removes a setting. "
+    "With a\n"
+    "pattern, changes are only shown unless --yes is given. Without changes: shows all settings and the "
+    "source of\n"
+    "each.\n\n"
     "Examples:\n"
     "  taut set shop/web mode=auto memory.upper=4GiB\n"
     "  taut set shop/deployment/web cpu.startup_window=5m\n"
@@ -82,7 +82,7 @@ constexpr const char* kStatusHelp =
 constexpr const char* kConfirmClockHelp =
     "Confirms the clock of tautd's machine after a start more than an hour beyond the stored data (taut "
     "status says\n"
-    "so). Windows close, budget periods end and requests end by it from then on. Needs an operator.\n\n"
+    "so). Windows, budget periods and requests then end by this clock. Needs the role operator.\n\n"
     "Examples:\n"
     "  taut confirm-clock\n"
     "  taut confirm-clock --server https://taut.example:7070 --token-file token";
@@ -96,11 +96,9 @@ constexpr const char* kAgentsHelp =
     "  taut get agents --server https://taut.example:7070 --token-file token --output json";
 
 constexpr const char* kMachinesHelp =
-    "Lists the machines of the cell (agents, Kubernetes nodes): capacity, limits, reservations and usage of "
-    "their\n"
-    "tasks, the predicted peak of the next 24 h, and what is reclaimable at the ordered risk "
-    "(machines.risk). With "
-    "a\nname: one machine with its tasks, and why it is predicted so.\n\n"
+    "Lists the machines of the cell (agents, Kubernetes nodes): capacity, limits, reservations and usage "
+    "of their\ntasks, the predicted peak of the next 24 h, and the reclaimable amount at the risk target "
+    "(machines.risk).\nWith a name: one machine with its tasks, and the reason of its prediction.\n\n"
     "Examples:\n"
     "  taut get machines\n"
     "  taut get machines --sort memory_reclaimable --limit 10\n"
@@ -108,23 +106,19 @@ constexpr const char* kMachinesHelp =
     "  taut get machines --source kubernetes --output json";
 
 constexpr const char* kEventsHelp =
-    "Lists OOM kills, and what agents' guards of memory did to tasks of low tiers before a machine ran out "
-    "of\n"
-    "memory (throttle, release, kill), newest first, with the figures that caused it.\n\n"
+    "Lists OOM kills and acts of agents' guards of memory (throttle, release, kill), newest first, with "
+    "the\nfigures that caused them.\n\n"
     "Examples:\n"
     "  taut get events\n"
     "  taut get events --job batch/reports\n"
     "  taut get events --machine host17 --limit 100 --output json";
 
 constexpr const char* kPromisesHelp =
-    "Shows whether limits keep what was promised of them: the stated chance of a day above the limit, or the "
-    "ordered\nshare of work above the limits, beside what came, by resource, class (CPU: latency "
-    "sensitivity; "
-    "memory: OOM\ntolerance) and size (the limit of a task). What came is counted at the limit that held, "
-    "after "
-    "floors, bounds\nand the gate. Promises broken by more than a fifth, beyond the sampling error, come "
-    "first; "
-    "`taut status` warns\nof them.\n\n"
+    "Compares the promised with the delivered risk of limits: the stated chance of a day above the limit, "
+    "or the\ntarget share of work above the limits, by resource, class (CPU: latency sensitivity; memory: "
+    "OOM tolerance)\nand size (the limit of a task). Delivered risk is counted at the limit in force, "
+    "after bounds and the gate.\nPromises exceeded by more than a fifth, beyond the sampling error, come "
+    "first; `taut status` warns of them.\n\n"
     "Examples:\n"
     "  taut get promises\n"
     "  taut get promises --output json\n"
@@ -134,8 +128,8 @@ constexpr const char* kMappingHelp = "Tests the rules that map series to jobs.";
 constexpr const char* kMappingTestHelp =
     "Shows for each series which rule matches it and the resulting job, task and kind of usage, or why no "
     "rule\n"
-    "matches. Series are arguments, lines of standard input, or those of a Prometheus; for a Prometheus it "
-    "prints a\ntable of the resulting jobs, and each series only with --verbose.\n\n"
+    "matches. Series are arguments, lines of standard input, or the series of a Prometheus, for which a "
+    "table of the\nresulting jobs is printed (--verbose: each series).\n\n"
     "Examples:\n"
     "  taut mapping test "
     "'container_cpu_usage_seconds_total{namespace=\"shop\",pod=\"web-0\",container=\"app\"}'\n"
@@ -155,7 +149,7 @@ std::string JobSorts() {
 }
 
 void AddNamespace(CLI::App& app, std::string& ns) {
-  app.add_option("-n,--namespace", ns, "only jobs whose label namespace begins so")->type_name("NAME");
+  app.add_option("-n,--namespace", ns, "only jobs whose label namespace begins with NAME")->type_name("NAME");
 }
 
 void AddJobs(CLI::App& app, JobsArgs& a) {
@@ -179,15 +173,14 @@ void AddJobs(CLI::App& app, JobsArgs& a) {
 }
 
 void AddJob(CLI::App& app, JobArgs& a) {
-  app.add_option("job", a.job, "the job's name, or a part of it that no other job's has")->required();
+  app.add_option("job", a.job, "the job's name, or a unique part of it")->required();
   AddDaemon(app, a.daemon);
 }
 
 void AddSet(CLI::App& app, SetArgs& a) {
-  app.add_option(
-         "job", a.job,
-         "the job's name, a part of it that no other job's has, or a pattern of names: * is any text, "
-         "a|b is a or b")
+  app.add_option("job", a.job,
+                 "the job's name, a unique part of it, or a pattern of names: * is any text, "
+                 "a|b is a or b")
       ->required();
   app.add_option("changes", a.changes, "settings to change; `taut set JOB` lists the keys")
       ->type_name("KEY=VALUE");
@@ -203,22 +196,19 @@ void AddExport(CLI::App& app, ExportArgs& a) {
       ->check(OneOf({"docker", "yaml", "csv", "patch", "kustomize", "helm", "report"}))
       ->capture_default_str();
   const CLI::Validator fields = OneOf({"settings", "none", "requests", "limits", "both"});
-  app.add_option(
-         "--cpu", a.cpu,
-         "patch, kustomize, helm, report: what the CPU recommendation sets: none, requests, limits, both, or "
-         "as the job's "
-         "settings say")
+  app.add_option("--cpu", a.cpu,
+                 "patch, kustomize, helm, report: amounts that the CPU recommendation sets: none, requests, "
+                 "limits, both, or settings (by the job's settings)")
       ->check(fields)
       ->capture_default_str();
   app.add_option("--memory", a.memory, "patch, kustomize, helm, report: the same for memory")
       ->check(fields)
       ->capture_default_str();
-  app.add_option(
-         "--values-path", a.values_path,
-         "helm: where the values of a container are, with {namespace}, {kind}, {workload} and {container}")
+  app.add_option("--values-path", a.values_path,
+                 "helm: path of a container's values, with {namespace}, {kind}, {workload} and {container}")
       ->type_name("PATH")
       ->capture_default_str();
-  app.add_option("--by", a.by, "report: labels of jobs by which it adds up")
+  app.add_option("--by", a.by, "report: labels of jobs to group by")
       ->type_name("LABEL,...")
       ->capture_default_str();
   AddDaemon(app, a.daemon);
@@ -250,7 +240,7 @@ void AddStatus(CLI::App& app, StatusArgs& a) {
 }
 
 void AddEvents(CLI::App& app, EventsArgs& a) {
-  app.add_option("--job", a.job, "only those of this job");
+  app.add_option("--job", a.job, "only events of this job");
   app.add_option("--machine", a.machine, "only acts of the guard of this machine (an agent's name)");
   AddLimit(app, a.limit, "maximum number of events", 1000);
   AddDaemon(app, a.daemon);
@@ -302,9 +292,8 @@ void AddGetCommands(CommandTable& commands) {
   commands.Add<EventsArgs>(
       {"get events", kAsk, "OOM kills, and acts of agents' memory guards", kEventsHelp, {"events"}},
       AddEvents, RunEvents);
-  commands.Add<DaemonArgs>(
-      {"get promises", kAsk, "Ordered risk beside what came", kPromisesHelp, {"promises"}}, AddDaemon,
-      RunPromises);
+  commands.Add<DaemonArgs>({"get promises", kAsk, "Promised and delivered risk", kPromisesHelp, {"promises"}},
+                           AddDaemon, RunPromises);
   commands.Add<DaemonArgs>(
       {"get agents", kAsk, "Agents of machines: connection, tasks, applied limits", kAgentsHelp, {"agents"}},
       AddDaemon, RunAgents);

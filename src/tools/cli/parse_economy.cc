@@ -3,16 +3,12 @@
 namespace taut::tools {
 
 const char* const kEconomyHelp =
-    "Runs a shared pool over a trace: admits its jobs by tier, sells to the lower tiers what the reserved "
-    "ones do\n"
-    "not use, reclaims it when they need it, and bills what ran; once for each policy of selling, side by "
-    "side:\n"
-    "what was sold, used and earned, the promises of each tier and what was kept of them.\n\n"
-    "The tier and group of each job are those of the price file, as for `taut get bills`. A reserved tier is "
-    "sold\n"
-    "against the capacity; a slack tier what the tiers above it do not use, at the availability that it "
-    "promises;\n"
-    "a spare tier everything, without a promise.\n\n"
+    "Runs a shared pool over a trace: admits jobs by tier, sells unused capacity of the reserved tiers to "
+    "the\nlower ones, reclaims it on demand, and bills the jobs. Compares the policies of selling: amounts "
+    "sold, used\nand earned, and the promises of each tier, made and kept.\n\n"
+    "The price file sets tier and group of each job, as for `taut get bills`. A reserved tier is sold "
+    "against the\ncapacity. A slack tier is sold the unused capacity of the tiers above, at its promised "
+    "availability, and a\nspare tier everything, without a promise.\n\n"
     "Examples:\n"
     "  taut economy cell.csv.gz --prices prices.yaml\n"
     "  taut economy cell.csv.gz --prices prices.yaml --tiers production=reserved,batch=slack,free=spare\n"
@@ -62,7 +58,7 @@ void AddEconomy(CLI::App& verb, EconomyArgs& args) {
       ->delimiter(',')
       ->type_name("NAME,...");
   verb.add_option("--capacity", args.capacity,
-                  "what the pool has: cpu=CORES,memory=BYTES (default: the pool of the price file)")
+                  "capacity of the pool: cpu=CORES,memory=BYTES (default: the pool of the price file)")
       ->delimiter(',')
       ->type_name("RESOURCE=AMOUNT,...");
   verb.add_option("--capacity-share", args.capacity_share,
@@ -70,17 +66,16 @@ void AddEconomy(CLI::App& verb, EconomyArgs& args) {
       ->capture_default_str();
   verb.add_option(
           "--quota", args.quota,
-          "quota file: YAML; a job is only sold what its group's quota has left. Tiers that it does not "
-          "have are not limited; what it says is in use stays so")
+          "quota file: YAML; a job is only sold what its group's quota has left. Tiers that it lacks are "
+          "not limited; its in_use amounts stay in use")
       ->type_name("FILE");
   verb.add_option("--recommender", args.recommender,
-                  "jobs ask for the limits of this recommender (`taut list`) instead of their owners'")
+                  "jobs request the limits of this recommender (`taut list`) instead of their owners'")
       ->capture_default_str();
   verb.add_option("--warmup", args.warmup,
                   "time at the start of the trace in which only the reserved tiers run and nothing is billed")
       ->capture_default_str();
-  verb.add_option("--horizon", args.horizon, "the time that the actuary's quotes are for")
-      ->capture_default_str();
+  verb.add_option("--horizon", args.horizon, "time that the actuary's quotes cover")->capture_default_str();
   verb.add_option("--reclaim", args.reclaim,
                   "time after which capacity that comes back is free for lower tiers")
       ->capture_default_str();

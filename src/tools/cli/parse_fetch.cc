@@ -6,29 +6,28 @@ namespace taut::tools {
 
 const char* const kFetchHelp =
     "Reads the usage of the last weeks from a Prometheus (or VictoriaMetrics, Thanos) and writes it as a "
-    "trace for\n"
-    "`taut replay`: for each task and 5 minutes its CPU, memory, OOM kills, and the limits that its owner "
-    "had set. Jobs\n"
-    "are what they would be in tautd: the same rules map series to them (`taut mapping test` shows how). "
-    "Only reads, in\n"
-    "queries of about an hour of time.\n\n"
+    "trace\n"
+    "for `taut replay`: for each task and 5 minutes its CPU, memory, OOM kills, and the limits that its "
+    "owner had\n"
+    "set. The same rules as in tautd map series to jobs (`taut mapping test` shows how). Only reads, in "
+    "queries\n"
+    "of about an hour of time.\n\n"
     "Examples:\n"
     "  taut trace fetch http://prometheus:9090 --out history.csv.gz\n"
     "  taut replay history.csv.gz --report report.html\n"
     "  taut trace fetch https://metrics.example.com/prometheus --token-file token --last 42d --out "
     "history.csv.gz\n"
     "  taut trace fetch http://prometheus:9090 --config tautd.yaml --baseline request --until 2026-03-01 "
-    "--out "
-    "usage.csv";
+    "--out usage.csv";
 
 void AddFetch(CLI::App& verb, FetchArgs& args) {
-  verb.add_option("url", args.connection.server, "URL of the Prometheus: what comes before /api/v1")
+  verb.add_option("url", args.connection.server, "URL of the Prometheus, without /api/v1")
       ->required()
       ->type_name("URL");
   verb.add_option("--out", args.out, "file to write; compressed if its name ends in .gz")
       ->required()
       ->type_name("FILE");
-  verb.add_option("--last", args.last, "how much time to read, up to --until (28d, 36h)")
+  verb.add_option("--last", args.last, "time to read, up to --until (28d, 36h)")
       ->capture_default_str()
       ->type_name("TIME");
   verb.add_option("--until", args.until, "end of the time to read, such as 2026-03-01 (default: now)")

@@ -17,18 +17,12 @@ namespace taut::tools {
 namespace {
 
 constexpr const char* kCapacityHelp =
-    "Shows the capacity of the cell: what is there, bought (reservation), allocated and used, and how much "
-    "of "
-    "each tier\ncan still be sold for an hour, a day, a month or a quarter from now on, at the availability "
-    "that "
-    "the tier\npromises. Each such statement is kept in a ledger and compared with what was available: kept "
-    "is "
-    "the share of\nhours in which it was. With --over the lines over time, with --promises the newest "
-    "promises "
-    "one by one.\n\n"
-    "With a CSV file: how much of a pool's capacity that its higher tiers do not use can be sold for a time "
-    "at a\n"
-    "promised availability; such sales are replayed over the past, beside those of other sellers.\n\n"
+    "Shows the capacity, reservation, allocation and usage of the cell, and how much of each tier can "
+    "still be\nsold for the next hour, day, month or quarter, at the availability that the tier promises. "
+    "A ledger compares\neach promise with the available capacity: kept is the share of hours with enough "
+    "of it. --over shows the\nlines over time, --promises the newest promises one by one.\n\n"
+    "With a CSV file: computes how much of the capacity that a pool's higher tiers leave can be sold at "
+    "a\npromised availability, and replays the sales of this and other sellers over the past.\n\n"
     "Examples:\n"
     "  taut get capacity\n"
     "  taut get capacity --over 30d --step 1d\n"
@@ -38,11 +32,11 @@ constexpr const char* kCapacityHelp =
 constexpr const char* kBillsHelp =
     "Shows the bill of a calendar month of UTC, by group, from tautd's account and its price file "
     "(prices.file):\n"
-    "charges by each tier's rule and prices, and the share of what the machines cost idle. Exact to the\n"
-    "micro-unit. The bill of this month ends with the last window.\n"
-    "With a trace and --prices: what each group of the trace used and reserved, what it is charged, and what "
-    "it\n"
-    "would be charged at the limits of a recommender.\n\n"
+    "charges by each tier's rule and prices, and the share of the machines' idle cost. Exact to the "
+    "micro-unit.\n"
+    "The bill of this month ends with the last window. With a trace and --prices: usage, reservation and "
+    "charges\n"
+    "of each group, also at the limits of a recommender.\n\n"
     "Examples:\n"
     "  taut get bills\n"
     "  taut get bills --month 2026-11 --group search\n"
@@ -61,24 +55,25 @@ constexpr const char* kRequestsHelp =
 
 constexpr const char* kRequestHelp = "Makes a request for quota of a running tautd, or ends one.";
 constexpr const char* kMakeHelp =
-    "Makes a request for quota: admitted, queued or refused. Exit code 0: admitted or queued; 1: refused.\n"
-    "A request is KEY=VALUE with group, tier, tasks, job, priority and duration, and what each task asks "
-    "for:\n"
-    "cpu=CORES, memory=BYTES, OTHER=NUMBER. With a job (its name, or the part of it before a /) it ends "
-    "when\n"
-    "the job is gone; without one, after its duration or by `taut request end`.\n\n"
+    "Makes a request for quota: admitted, queued or refused. Exit code 0: admitted or queued; 1: "
+    "refused. A\n"
+    "request is KEY=VALUE with group, tier, tasks, job, priority and duration, and for each task "
+    "cpu=CORES,\n"
+    "memory=BYTES, OTHER=NUMBER. With a job (its name, or the part of it before a /) it ends when the "
+    "job is\n"
+    "gone; without one, after its duration or by `taut request end`.\n\n"
     "Examples:\n"
     "  taut request make group=search tier=production cpu=2 memory=4GiB tasks=10\n"
-    "  taut request make group=search tier=production cpu=2 memory=4GiB tasks=10 job=search/deployment/web";
+    "  taut request make group=search tier=production cpu=2 memory=4GiB tasks=10 "
+    "job=search/deployment/web";
 constexpr const char* kEndHelp =
-    "Ends a request for quota: what it held is free again.\n\n"
+    "Ends a request for quota and frees its amount.\n\n"
     "Examples:\n"
     "  taut request end 12";
 
 constexpr const char* kQuotaHelp =
-    "Shows what each group has, uses, borrows, and may still use in each tier: in a running tautd, or with "
-    "a\n"
-    "quota file, which is checked, as that file says.\n\n"
+    "Shows the quota of each group and tier, its use, borrowed quota, and the amount that may still be "
+    "used.\nWithout a running tautd: of a quota file, which is checked.\n\n"
     "Examples:\n"
     "  taut get quota\n"
     "  taut get quota -f quota.yaml\n"
@@ -96,7 +91,7 @@ constexpr const char* kAdmitHelp =
 
 constexpr const char* kBudgetHelp =
     "The money of businesses and groups in a running tautd (budgets.file), and its ledger. Actions:\n"
-    "  list      what each has, has spent, and will have spent at the period's end (the default)\n"
+    "  list      budget, spending and forecast of each (the default)\n"
     "  show      one business or group, who pays for it, and its last entries\n"
     "  ledger    entries of the ledger, newest first\n"
     "  transfer  FROM TO AMOUNT: moves money that is not spent\n"
@@ -119,7 +114,7 @@ constexpr const char* kBudgetHelp =
     "  taut budget ledger --limit 50 --output json";
 
 constexpr const char* kCostsHelp =
-    "Shows what jobs used, had and cost, from the account that tautd keeps, by the prices of its "
+    "Shows usage, limits and costs of jobs, from tautd's account and the prices of its "
     "configuration.\nTimes before the newest day are whole days of UTC.\n\n"
     "Examples:\n"
     "  taut get costs\n"
@@ -152,10 +147,9 @@ struct CapacityCommand {
 
 void AddCapacity(CLI::App& app, CapacityCommand& a) {
   AddActuary(app, a.file);
-  app.add_option(
-         "--step", a.step,
-         "of the lines: whole hours, such as 1d (default: 40 lines or fewer); with a file: time between "
-         "two rows (default: 5m)")
+  app.add_option("--step", a.step,
+                 "step of the lines: whole hours, such as 1d (default: 40 lines or fewer); with a file: time "
+                 "between two rows (default: 5m)")
       ->type_name("DURATION");
   app.add_option("--over", a.live.over, "also the lines of this time up to now, such as 7d")
       ->type_name("DURATION");
@@ -308,18 +302,18 @@ void AddMoneyCommands(CommandTable& commands) {
   constexpr CommandGroup kAsk = CommandGroup::kAsk, kChange = CommandGroup::kChange;
   commands.Add<CapacityCommand>({"get capacity",
                                  kAsk,
-                                 "What a cell, or a pool's file, can still sell",
+                                 "Sellable capacity of the cell, or of a pool's file",
                                  kCapacityHelp,
                                  {"capacity", "actuary"}},
                                 AddCapacity, RunCapacityCommand);
-  commands.Add<CostsArgs>({"get costs", kAsk, "What jobs used, had and cost", kCostsHelp, {"costs"}},
+  commands.Add<CostsArgs>({"get costs", kAsk, "Usage, limits and costs of jobs", kCostsHelp, {"costs"}},
                           AddCosts, RunCosts);
   commands.Add<BillsCommand>(
-      {"get bills", kAsk, "What groups are billed: by tautd, or over a trace", kBillsHelp, {"bills", "bill"}},
+      {"get bills", kAsk, "Bills of groups, by tautd or over a trace", kBillsHelp, {"bills", "bill"}},
       AddBills, RunBillsCommand);
   commands.Add<QuotaCommand>({"get quota",
                               kAsk,
-                              "What groups have, use and may still use: of tautd or a file",
+                              "Quota of groups, its use and the rest, by tautd or a file",
                               kQuotaHelp,
                               {"requests quota", "quota"}},
                              AddQuota, RunQuotaCommand);

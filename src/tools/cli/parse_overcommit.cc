@@ -5,16 +5,19 @@
 namespace taut::tools {
 
 const char* const kOvercommitHelp =
-    "Predicts the usage peaks of machines that are made of a trace's tasks, or that the trace recorded, and\n"
-    "compares them with what came.\n"
-    "Tasks that are present throughout are placed on machines at random; every 2 hours each predictor says\n"
-    "what the tasks of a machine will use at most within the next 24 hours, from the usage until then.\n"
-    "With --machines recorded the tasks are on the machines that their rows name, as they came, moved and\n"
-    "ended, and machines have the capacity that the trace gives them (Google v3 and 2011, Alibaba 2018).\n"
-    "With --soft each machine, made or recorded, has as much memory as a predictor says; its tasks may use "
-    "more than they "
-    "request\n"
-    "until it is full, and then are killed by tier; beside hard limits, at which a task is killed.\n\n"
+    "Predicts the usage peaks of machines, generated from a trace's tasks or recorded in it, and "
+    "compares them\n"
+    "with the measured peaks. Tasks that are present throughout are placed on machines at random; every "
+    "2 hours\n"
+    "each predictor forecasts the peak of a machine's tasks within the next 24 hours, from the usage "
+    "until then.\n"
+    "With --machines recorded tasks are on the machines of their rows, and machines have the capacity of "
+    "the\n"
+    "trace (Google v3 and 2011, Alibaba 2018). With --soft a predictor sets the memory of each machine. "
+    "Its tasks\n"
+    "may use more than their requests until it is full, and are then killed by tier. The result is "
+    "compared with\n"
+    "hard limits.\n\n"
     "Examples:\n"
     "  taut overcommit 2013-07.csv.gz 2013-08.csv.gz\n"
     "  taut overcommit 2013-07.csv.gz 2013-08.csv.gz --html peaks.html\n"
@@ -34,7 +37,7 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
       ->type_name("NAME,...");
   verb.add_option(
           "--machines", args.machines,
-          "made: of tasks, placed at random; recorded: those of the trace, with the tasks that ran there")
+          "made: machines of tasks placed at random; recorded: machines of the trace with their tasks")
       ->capture_default_str()
       ->check(OneOf({"made", kRecordedMachines}));
   verb.add_option("--machine-tasks", args.machine_tasks, "tasks on each made machine")->capture_default_str();
@@ -56,7 +59,7 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
   verb.add_option("--set", args.set, "a setting: key=value; may be repeated; `taut list overcommit`")
       ->type_name("KEY=VALUE");
   verb.add_option("--compatibility", args.compatibility,
-                  "version whose defaults hold where no setting says otherwise, such as 0.1.0; "
+                  "version whose defaults apply to settings that are not given, such as 0.1.0; "
                   "docs/reference/configuration.md")
       ->type_name("VERSION");
   verb.add_option("--html", args.html, "write tables by predictor and machine, and charts, as one HTML file")
@@ -66,8 +69,7 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
                   "write every prediction: time_s,resource,placement,machine,predictor,limit,predicted,"
                   "oracle,reason")
       ->type_name("FILE");
-  verb.add_flag("--soft", args.soft,
-                "soft limits of memory: kills and footprint beside those of hard limits");
+  verb.add_flag("--soft", args.soft, "compare kills and footprint of soft and hard memory limits");
   verb.add_option("--requests", args.requests,
                   "with --soft: the recommender whose limits are the requests, and the hard limits")
       ->capture_default_str()

@@ -41,12 +41,12 @@ constexpr const char* kExplainHelp =
 constexpr const char* kTuneHelp =
     "Replays a trace with every combination of the swept settings and prints the frontier of footprint "
     "against\n"
-    "OOM-days and changes; writes the cheapest settings within the targets for `taut replay --settings`. Of "
-    "one "
-    "resource:\n"
-    "memory, or that of --resource.\n\n"
+    "OOM-days and changes; writes the cheapest settings within the targets for `taut replay --settings`. "
+    "Tunes\n"
+    "one resource: memory, or --resource.\n\n"
     "Examples:\n"
-    "  taut tune cell.csv.gz --recommender ensemble --sweep ensemble.w_over=30,100,300 --out settings.yaml\n"
+    "  taut tune cell.csv.gz --recommender ensemble --sweep ensemble.w_over=30,100,300 --out "
+    "settings.yaml\n"
     "  taut tune cell.csv.gz --recommender moving_window --weights weights.csv   (CSV of job,weight)\n"
     "  taut tune --replicas load.csv --policies hpa,forecast --overloaded 0.002 --out scaling.yaml";
 
@@ -60,7 +60,7 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
   app.add_option(
          "--recommender", a.recommenders,
          "comma-separated: static, peak, vpa, moving_window, ensemble, analogs, work_function, combined "
-         "(these by default), krr, crane; or one a resource as CPU+MEMORY, such as moving_window+analogs")
+         "(these by default), krr, crane; or one per resource as CPU+MEMORY, such as moving_window+analogs")
       ->delimiter(',')
       ->type_name("NAME,...");
   app.add_option("--resource", a.resources, "comma-separated: cpu, memory")
@@ -76,7 +76,7 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
   app.add_flag("--cap-at-owner", a.cap_at_owner,
                "no recommender's limit is above the owner's limit (by default none is capped)");
   app.add_option("--compatibility", a.compatibility,
-                 "version whose defaults hold where no setting says otherwise, such as 0.1.0; "
+                 "version whose defaults apply to settings that are not given, such as 0.1.0; "
                  "docs/reference/configuration.md")
       ->type_name("VERSION");
   app.add_option("--settings", a.settings_file, "settings file (YAML); `taut list settings` lists the keys")
@@ -106,7 +106,7 @@ void AddReplay(CLI::App& app, ReplayArgs& a) {
   AddMode(app, a.engine);
   app.add_flag(
       "--details", a.details,
-      "also print which jobs have the OOM-days, what was promised and delivered, and what columns mean");
+      "also print the jobs with the OOM-days, promised and delivered risk, and the meaning of columns");
   app.add_option("--report", a.report, "write a self-contained HTML report")->type_name("FILE");
   app.add_option("--json", a.json, "write the result with figures for every job")->type_name("FILE");
   app.add_option("--decisions", a.decisions,
@@ -122,7 +122,7 @@ void AddReplay(CLI::App& app, ReplayArgs& a) {
 void AddExplain(CLI::App& app, ExplainArgs& a) {
   AddTrace(app, a.trace);
   AddEngine(app, a.engine);
-  app.add_option("--job", a.job, "the job's name, or a part of it that no other job's has");
+  app.add_option("--job", a.job, "the job's name, or a unique part of it");
   app.add_flag("--all", a.all,
                "with a trace: explain every recommender (default: combined, which tautd uses)");
   app.add_option("--at", a.at, "the time (default: the end of the trace)");
@@ -166,7 +166,7 @@ void AddTune(CLI::App& app, TuneArgs& a) {
       ->capture_default_str();
   app.add_option("--changes", a.changes, "maximum of limit changes per job-day")->capture_default_str();
   app.add_option("--out", a.out,
-                 "write the chosen settings to this file; where none are within the targets, the nearest")
+                 "write the chosen settings to this file; if none are within the targets, the nearest ones")
       ->type_name("FILE");
   AddOutput(app, a.output, a.quiet);
 }

@@ -45,7 +45,7 @@ void AddLoad(CLI::App& replay, ReplicasArgs& args) {
                       "the paths are a usage trace: a job's load is the CPU of all its tasks, in cores"));
   add(replay
           .add_option("--job-label", args.job_label,
-                      "of JSON: the label whose value names a job, such as pod; without it all labels do")
+                      "JSON: label whose value names a job, such as pod (default: all labels)")
           ->type_name("LABEL"));
   add(replay
           .add_option("--signals", args.signals,
@@ -132,9 +132,8 @@ void AddTuneReplicas(CLI::App& app, TuneArgs& tune, ReplicasArgs& args) {
           ->capture_default_str());
   add(app.add_option("--replica-changes", tune.replica_changes, "maximum of changes of a job's tasks a day")
           ->capture_default_str());
-  add(app.add_option(
-             "--holdout", tune.holdout,
-             "share of the measured time, its end, on which nothing is chosen and the choice is judged")
+  add(app.add_option("--holdout", tune.holdout,
+                     "last share of the measured time, on which the chosen settings are only judged")
           ->capture_default_str());
 }
 

@@ -14,9 +14,10 @@ void AddMade(CLI::App& verb, SimulateArgs& args) {
                   "without files: about this many at a time")
       ->capture_default_str();
   verb.add_option("--load", made.cell.other_cpu,
-                  "without files: CPU that jobs other than production ask for at a time, over the cell's")
+                  "without files: CPU requested at a time by jobs other than production, as a share of the "
+                  "cell's")
       ->capture_default_str();
-  verb.add_option("--time", args.time, "without files: how long, as 2d or 12h")->capture_default_str();
+  verb.add_option("--time", args.time, "without files: duration, such as 2d or 12h")->capture_default_str();
   verb.add_option("--failure-days", made.failure_days,
                   "without files: mean days between failures of a machine; 0: none")
       ->capture_default_str();
@@ -24,7 +25,7 @@ void AddMade(CLI::App& verb, SimulateArgs& args) {
                   "without files: days in which each machine is drained once; 0: none")
       ->capture_default_str();
   verb.add_option("--limit-changes", made.changes_a_day,
-                  "without files: limits that the autoscaler changes, a job and day")
+                  "without files: limits that the autoscaler changes per job and day")
       ->capture_default_str();
   verb.add_option("--seed", made.cell.seed, "seed of the generated cell and of run times")
       ->capture_default_str();
@@ -33,17 +34,20 @@ void AddMade(CLI::App& verb, SimulateArgs& args) {
 }  // namespace
 
 const char* const kSimulateHelp =
-    "Runs a cell over time: jobs come and end, machines fail and are drained, an autoscaler changes limits,\n"
-    "and the scheduler places, preempts and evicts. Prints how long jobs of each tier waited, what was\n"
-    "evicted and lost and why, and how full the cell was; and the same with another score, without\n"
-    "reclamation, preemption, autoscaler or failures. Without files: a generated cell.\n\n"
+    "Runs a cell over time: jobs come and end, machines fail and are drained, an autoscaler changes "
+    "limits, and\n"
+    "the scheduler places, preempts and evicts. Prints waiting times of jobs by tier, evicted and lost "
+    "tasks with\n"
+    "their causes, and how full the cell was; with --compare also with another score, without "
+    "reclamation,\n"
+    "preemption, autoscaler or failures. Without files: a generated cell.\n\n"
     "Examples:\n"
     "  taut simulate machines.csv jobs.csv events.csv --report cell.html\n"
     "  taut simulate --machines 1000 --time 2d --compare no-reclamation,owner-limits,worst-fit\n"
     "  taut simulate --time 4d --warmup 1d --compare peak,moving-window,vpa\n"
     "  taut simulate gpu2023_nodes.csv gpu2023_pods.csv --warmup 100d --compare best-fit\n"
-    "  taut simulate machine_events-*.json.gz collection_events-*.json.gz instance_events-*.json.gz --warmup "
-    "1d\n"
+    "  taut simulate machine_events-*.json.gz collection_events-*.json.gz instance_events-*.json.gz "
+    "--warmup 1d\n"
     "  taut simulate --machines 200 --load 0.6 --events events.csv.gz --output json\n"
     "  taut list setups";
 
@@ -60,9 +64,10 @@ void AddSimulate(CLI::App& verb, SimulateArgs& args) {
       ->capture_default_str();
   AddMade(verb, args);
   verb.add_option("--until", args.until,
-                  "of files: where it ends (default: at the last end of a job or event)");
+                  "with files: end of the simulation (default: the last end of a job or event)");
   verb.add_option("--warmup", args.warmup,
-                  "not measured at the beginning (default: a quarter of a generated cell, nothing of files)");
+                  "time at the beginning that is not measured (default: a quarter of a generated cell, "
+                  "none of files)");
   verb.add_option("--compare", args.compare, "comma-separated; `taut list setups` has them (default: none)")
       ->delimiter(',')
       ->type_name("NAME,...");
@@ -70,16 +75,16 @@ void AddSimulate(CLI::App& verb, SimulateArgs& args) {
       ->capture_default_str()
       ->check(OneOf(scores));
   verb.add_option("--enough", args.enough,
-                  "look at machines in random order until this many have room; 0: at all of them")
+                  "examine machines in random order until this many have room; 0: all machines")
       ->capture_default_str();
-  verb.add_option("--pass-every", args.pass_every, "least time between two scheduling passes")
+  verb.add_option("--pass-every", args.pass_every, "minimum time between two scheduling passes")
       ->capture_default_str();
-  verb.add_option("--threads", args.threads, "threads, one a setup at most; 0: one per core")
+  verb.add_option("--threads", args.threads, "threads, at most one per setup; 0: one per core")
       ->capture_default_str();
   verb.add_flag("--strict", args.files.strict, "stop at the first bad row");
   verb.add_option("--json", args.json, "write the result as JSON to this file")->type_name("FILE");
   verb.add_option("--report", args.report, "write an HTML file with charts")->type_name("FILE");
-  verb.add_option("--events", args.events, "write what happened to each task and machine as CSV")
+  verb.add_option("--events", args.events, "write the events of each task and machine as CSV")
       ->type_name("FILE");
 }
 

@@ -8,11 +8,11 @@ const peakDays = { key: 'peak_days', name: 'Days of history', help: 'more is saf
 export const RECOMMENDERS = [
   { name: 'static', help: "the owner's limit, whatever the usage", knobs: [] },
   { name: 'peak', help: 'the highest usage of the last days and a margin', knobs: [peakDays] },
-  { name: 'vpa', help: 'what the Kubernetes VPA would set with its defaults', knobs: [] },
+  { name: 'vpa', help: 'the recommendation of the Kubernetes VPA with its defaults', knobs: [] },
   { name: 'moving_window', help: "Autopilot's decayed statistics of the usage, by job class", knobs: [marginScale] },
   { name: 'ensemble', help: "Autopilot's many simple models; the one with the lowest recent cost sets the limit", knobs: [overrunPrice] },
-  { name: 'analogs', help: 'what similar job-days of the whole fleet did next, at an ordered OOM risk', knobs: [oomDays] },
-  { name: 'work_function', help: 'the limit changes when another would have been cheaper by the cost of a change, at an ordered share of throttled work', knobs: [throttled] },
+  { name: 'analogs', help: 'a forecast from similar job-days of the whole fleet, at a risk target', knobs: [oomDays] },
+  { name: 'work_function', help: 'the limit changes when another would have cost less, by more than a change costs, at a risk target', knobs: [throttled] },
   { name: 'combined', help: 'memory by analogs, CPU by work_function', knobs: [oomDays, throttled] },
 ];
 export const initialKnobs = Object.fromEntries(RECOMMENDERS.flatMap((r) => r.knobs).map((knob) => [knob.key, knob.initial]));

@@ -109,7 +109,7 @@ void LateHistory::Collect(MetricsText& out) const {
   const std::pair<std::string_view, uint64_t> states[] = {
       {"waiting", late.waiting}, {"read", late.read}, {"nothing", late.nothing}, {"failed", late.failed}};
   for (const auto& [state, jobs] : states) {
-    out.Gauge("tautd_late_jobs", "Jobs by the state of the request for their history in a Prometheus.",
+    out.Gauge("tautd_late_jobs", "Jobs by the state of their history request (backfill).",
               static_cast<double>(jobs), {{"state", state}});
   }
 }
