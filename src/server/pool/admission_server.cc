@@ -19,7 +19,7 @@ namespace {
 
 namespace rpc = taut::admission::v1;
 
-// The codes are those of the statuses that the HTTP API answers with.
+// Returns the gRPC code that corresponds to the HTTP API's status for the same error.
 grpc::StatusCode CodeOf(const absl::Status& status) {
   switch (HttpStatusOf(status.code())) {
     case 400:
@@ -49,7 +49,7 @@ absl::StatusOr<AskedQuota> AskedIn(const rpc::Ask& ask) {
   constexpr std::string_view kFields[] = {"group", "tier", "tasks", "job", "duration", "priority"};
   for (const auto& [resource, amount] : ask.per_task()) {
     if (resource.empty()) return absl::InvalidArgumentError("per_task: a resource has no name");
-    // A resource with the name of a field would be mistaken for the field.
+    // A resource with the name of a field would be indistinguishable from the field in texts.
     if (std::ranges::find(kFields, resource) != std::end(kFields))
       return absl::InvalidArgumentError(StrCat("per_task: \"", resource, "\" is not a resource"));
     if (absl::Status s = out.Set(resource, amount); !s.ok()) return s;
@@ -64,7 +64,7 @@ absl::StatusOr<AskedQuota> AskedIn(const rpc::Ask& ask) {
   return out;
 }
 
-// Converts an amount: CPU to cores; other resources stay in their own unit.
+// Converts CPU to cores. Amounts of other resources are unchanged.
 double AmountOf(std::string_view resource, int64_t amount) {
   return resource == brain::kQuotaCpu ? static_cast<double>(amount) / 1000 : static_cast<double>(amount);
 }
@@ -105,7 +105,7 @@ void Put(const brain::QuotaRequest& r, rpc::Request& out) {
   out.set_end(std::string(Name(r.end)));
   out.set_group(r.asked.group);
   out.set_tier(r.asked.tier);
-  out.set_job(Printable(r.job));  // earlier versions accepted any text
+  out.set_job(Printable(r.job));  // earlier versions accepted any characters
   out.set_tasks(r.asked.tasks);
   Put(r.asked.per_task, *out.mutable_per_task());
   out.set_priority(r.asked.priority);
@@ -119,7 +119,7 @@ void Put(const brain::QuotaRequest& r, rpc::Request& out) {
 
 class AdmissionService final : public rpc::Admission::CallbackService {
  public:
-  // `know`: GrpcServer::Know.
+  // `know` is GrpcServer::Know().
   AdmissionService(AdmissionParts parts, std::function<void(const std::string&)> know)
       : parts_(std::move(parts)), know_(std::move(know)) {}
 
@@ -165,7 +165,7 @@ class AdmissionService final : public rpc::Admission::CallbackService {
     HttpRequest caller;
     caller.method = "POST";
     caller.path = StrCat("/", rpc::Admission::service_full_name(), "/", method.name);
-    caller.peer = context->peer();  // such as "ipv4:127.0.0.1:40404"
+    caller.peer = context->peer();  // address such as "ipv4:127.0.0.1:40404"
     if (caller.peer.starts_with("ip")) caller.peer.erase(0, caller.peer.find(':') + 1);
     for (const auto& [name, value] : context->client_metadata()) {
       if (std::string_view(name.data(), name.size()) == "authorization")

@@ -1,5 +1,5 @@
-// gRPC server for requests for quota (proto/admission.proto). Each call is a call of QuotaAccess, as in the HTTP
-// API, so that roles, texts and the audit log are the same in both.
+// gRPC server for requests for quota (proto/admission.proto). Each call is a call of QuotaAccess, like in the HTTP
+// API, so that permissions, texts and the audit log are equal.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,14 @@
 
 namespace taut::server {
 
-// Identifies the sender of a call: sets role, user, bindings and refusal of the request, which has the token in
-// its header Authorization. `certificate_name`: common name of the client's certificate; nullopt without one.
-// Returns an error for a call that must not be handled. Threads of gRPC call the function concurrently.
+// Identifies the caller: sets role, user, bindings and refusal of the request, whose header Authorization contains
+// the token. `certificate_name` is the common name of the client's certificate; nullopt if there is none. Returns
+// an error if the call must not be handled. Called concurrently by gRPC's threads.
 using IdentifyCaller =
     std::function<absl::Status(HttpRequest& caller, const std::optional<std::string>& certificate_name)>;
 
-// What the server calls; all must outlive it. Without a service no call may be identified.
+// Objects that the server calls, which must outlive it. If `service` is null, `identify` must return an error for
+// every call.
 struct AdmissionParts {
   IdentifyCaller identify;
   QuotaService* service = nullptr;
@@ -31,33 +32,31 @@ struct AdmissionParts {
 };
 
 struct AdmissionServerOptions {
-  std::vector<std::string> listen;  // such as "127.0.0.1:7073"; port 0: any free port
-  // TLS files, client CA and tokens. Without tokens, only loopback addresses are allowed. `access.listen` is
-  // ignored.
+  std::vector<std::string> listen;  // addresses such as "127.0.0.1:7073"; port 0: any free port
+  // TLS files, client CA and tokens. Without tokens, only loopback addresses are allowed. Ignores `access.listen`.
   ServerOptions access;
-  int max_connections = 256;  // limited to half of the process' file descriptors
+  int max_connections = 256;  // limit, also bounded by half of the process's file descriptors
 };
 
 struct AdmissionServerCounts {
-  uint64_t answered = 0;  // number of calls with a result
-  uint64_t rejected = 0;  // number of calls with an error that the caller can correct
-  uint64_t failed = 0;    // number of calls with UNAVAILABLE or another error
-  uint64_t rejected_connections =
-      0;  // number closed because of max_connections, also to make room for others
+  uint64_t answered = 0;              // number of calls with a result
+  uint64_t rejected = 0;              // number of calls with an error that the caller can correct
+  uint64_t failed = 0;                // number of calls with UNAVAILABLE or another error
+  uint64_t rejected_connections = 0;  // closed because of max_connections
 };
 
 // A running server. Thread-safe.
 class AdmissionServer {
  public:
-  // Starts to listen. Errors of ServerOptions::Check; Unavailable if an address is in use or a file cannot be
-  // read.
+  // Starts to listen. Returns errors of ServerOptions::Check(), and Unavailable if an address is in use or a file
+  // cannot be read.
   static absl::StatusOr<std::unique_ptr<AdmissionServer>> Start(const AdmissionServerOptions& options,
                                                                 AdmissionParts parts);
   virtual ~AdmissionServer() = default;  // calls Stop()
   // Returns the port of the first address.
   virtual int port() const = 0;
   virtual AdmissionServerCounts counts() const = 0;
-  // Ends all calls. The parts are not used after Stop has returned.
+  // Ends all calls. The server does not use the parts after Stop() has returned.
   virtual void Stop() = 0;
 };
 

@@ -1,4 +1,4 @@
-// The server for requests for quota as a client sees it, with the service behind it.
+// Tests of the server for requests for quota with a gRPC client, and with the service behind the server.
 #include "server/pool/admission_server.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ using testing::IsEmpty;
 
 constexpr int64_t kNowSeconds = 1'700'000'100;
 
-// What is behind the server. Outlives the server of a test, because the server's threads share it.
+// Objects that the server uses. They outlive the server of a test, because the server's threads share them.
 struct Behind {
   Behind() {
     QuotaService::Options options;
@@ -50,9 +50,9 @@ struct Behind {
   std::unique_ptr<QuotaService> service;
   RecordedLog log;
   AuditLog audit{log, SteadySeconds};
-  std::mutex mutex;  // guards the members below
+  std::mutex mutex;  // lock for the members below
   absl::Status refusal;
-  HttpRequest as;  // role, user and bindings of callers
+  HttpRequest as;  // role, user and bindings of the next caller
   HttpRequest seen;
   std::optional<std::string> certificate_name;
 };
@@ -76,7 +76,7 @@ class AdmissionServerTest : public testing::Test {
     server_ = *std::move(server);
     Connect(grpc::InsecureChannelCredentials());
   }
-  // Sets the sender of the next calls.
+  // Sets the caller of the next calls.
   void Is(Role role, std::string user, GroupBindings bindings = {}) {
     const std::lock_guard lock(behind_->mutex);
     behind_->as.role = role;
@@ -152,8 +152,8 @@ TEST_F(AdmissionServerTest, ACheckIsTheVerdictOfTheService) {
   EXPECT_THAT(behind_->log.lines(), IsEmpty()) << "a check changes nothing";
 }
 
-// Connections that sent only the preface of HTTP/2, and a connection whose calls are refused, do not keep a
-// valid call out.
+// Connections that sent only the preface of HTTP/2, and a connection whose calls are refused, must not block a
+// valid call.
 TEST_F(AdmissionServerTest, SilentConnectionsKeepNoCallOut) {
   AdmissionServerOptions options;
   options.max_connections = 25;
@@ -171,11 +171,11 @@ TEST_F(AdmissionServerTest, SilentConnectionsKeepNoCallOut) {
     refused.push_back(std::move(stub_));
   }
   Refuse(absl::OkStatus());
-  for (int i = 0; i < 15; ++i) {  // three quarters are for one address
+  for (int i = 0; i < 15; ++i) {  // one address may use three quarters of the connections
     Connect(grpc::InsecureChannelCredentials());
     const grpc::Status status = stub_->Check(Call().get(), AskForTwoCores(), &verdict);
     EXPECT_TRUE(status.ok()) << i << ": " << status.error_message();
-    refused.push_back(std::move(stub_));  // its connection stays open
+    refused.push_back(std::move(stub_));  // keeps the connection open
   }
   EXPECT_TRUE(kept->Check(Call().get(), AskForTwoCores(), &verdict).ok()) << "one that has called stays";
   EXPECT_GE(server_->counts().rejected_connections, 25U);
@@ -186,7 +186,7 @@ TEST_F(AdmissionServerTest, RequestsAreMadeReadAndEnded) {
   Start();
   rpc::Request request;
   rpc::Ask ask = AskForTwoCores();
-  ask.set_tasks(0);  // absent: one
+  ask.set_tasks(0);  // 0 means absent, which is one task
   ask.set_job("x");
   ask.set_duration("2h");
   ask.set_priority(-1);

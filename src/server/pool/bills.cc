@@ -11,17 +11,17 @@
 namespace taut::server {
 namespace {
 
-// Returns the sum of limits of one resource; in windows with an unknown limit, the usage is used instead.
+// Returns the sum of limits of one resource. In windows with an unknown limit, usage replaces the limit.
 uint64_t ReservationOf(const AccountAmounts& a) {
   if (a.windows_without_allocation == 0) return a.allocation;
   if (a.windows_without_allocation >= a.windows) return a.usage;
-  // An entry over several windows does not store the usage of exactly the windows with an unknown limit. This
-  // usage is therefore estimated by their share of the windows.
+  // An entry over several windows does not store the usage in the windows with an unknown limit. Estimate this
+  // usage by the share of these windows.
   const auto share = static_cast<double>(a.windows_without_allocation) / a.windows;
   return a.allocation + static_cast<uint64_t>(static_cast<double>(a.usage) * share);
 }
 
-// Finds the job and group of an ID in the account; reads the store once per job.
+// Finds the job and the group of an ID in the account. Reads the store once per job.
 class BilledJobs {
  public:
   BilledJobs(History& history, const FleetView& view, const brain::Pricing& pricing,
@@ -80,7 +80,7 @@ class BilledJobs {
   std::map<std::string, uint32_t> groups_;
 };
 
-// Returns the first stored window, or `to`.
+// Returns the first stored window; `to` if there is none.
 absl::StatusOr<WindowId> FirstKept(History& history, WindowId to) {
   const auto points = history.FleetPoints(WindowId{INT32_MIN / 2}, to, 1);
   if (!points.ok()) return points.status();
@@ -139,7 +139,7 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
   out.counted_from = std::max(from, *kept);
   if (pricing.pool.has_value() && out.counted_from < to) {
     pool.push_back(brain::CapacityOf(*pricing.pool, out.counted_from.start_s(), to.start_s()));
-    // Entries of whole days begin before the first measured window.
+    // Entries of whole days start before the first measured window.
     pool.back().start_s = std::max(from.start_s(), int64_t{out.counted_from.day()} * kDaySeconds);
     options.idle = pricing.pool->idle;
     options.cost_price = pricing.pool->cost;
@@ -154,7 +154,7 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
           if (!added.ok()) return;
           const BilledJobs::Place& place = jobs.Of(e.job);
           brain::UsageEntry entry = EntryOf(e, span, pricing.sheet.tiers[place.tier].rule);
-          // A late entry of today covers the whole day.
+          // A late entry of today covers the whole day, so shorten it.
           entry.end_s = std::min(entry.end_s, to.start_s());
           entry.group = place.group;
           entry.job = place.job;

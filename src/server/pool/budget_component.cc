@@ -20,14 +20,12 @@ brain::Price PriceOf(const PricesConfig& prices) {
   return price;
 }
 
-// Returns the longest possible length of a period of this kind, including the day in which the period is
-// closed.
+// Returns the maximum length of a period of this kind in days, including the day on which the period is closed.
 int DaysOf(brain::BudgetPeriod period) {
   return period == brain::BudgetPeriod::kMonth ? 32 : period == brain::BudgetPeriod::kQuarter ? 93 : 367;
 }
 
-// Returns the kind of the open period. After a reload with another kind, the new kind applies from the next
-// period on.
+// Returns the kind of the open period. If a reload changes the kind, the new kind applies from the next period on.
 brain::BudgetPeriod PeriodOf(const brain::BudgetAccounts& accounts) {
   for (const brain::BudgetPeriod period : {brain::BudgetPeriod::kMonth, brain::BudgetPeriod::kQuarter}) {
     if (brain::PeriodEnd(period, accounts.period().from_s) == accounts.period().to_s) return period;
@@ -74,7 +72,7 @@ BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
   out.now_s = view.counted_s;
   for (const auto& [holder, state] : view.accounts.holders()) {
     const brain::Money budget = state.budget(now_s);
-    if (budget.micros <= 0) continue;  // no share of this budget can be reached
+    if (budget.micros <= 0) continue;  // no share of an empty budget can be reached
     BudgetState& s = out.budgets.emplace_back();
     s.budget = {holder.is_business() ? "business" : "group", holder.name, UnitsOf(budget)};
     s.spent = UnitsOf(brain::SpentOf(view.spent.spent, holder));
@@ -128,8 +126,7 @@ std::string BudgetComponent::WhyHeld(std::string_view group) const {
 void BudgetComponent::Tick(const LoopTurn& turn) {
   if (turn.steady_s < next_s_) return;
   const std::string now(Message(service_->Step()));
-  // After an error the retry is later than the usual interval, because closing a period reads the period's
-  // whole account.
+  // After an error, retry later than usual, because closing a period reads the account of the whole period.
   next_s_ = turn.steady_s + (now.empty() ? kBudgetStepSeconds : kBudgetRetrySeconds);
   SayHolds();
   if (now == said_) return;

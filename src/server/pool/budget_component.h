@@ -1,4 +1,4 @@
-// The daemon's budgets: their file, the ledger in the store, and periodic work.
+// The daemon's budgets: their file, their ledger in the store, and periodic work.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace taut::server {
 
-// Returns the spending of each business and group with a budget in the open period, for BudgetWatch.
+// Returns the spending in the open period of each business and group with a budget, for BudgetWatch.
 BudgetStates StatesOf(const BudgetView& view, int64_t now_s);
 
 class BudgetComponent final : public Component {
@@ -22,31 +22,30 @@ class BudgetComponent final : public Component {
     BudgetsConfig config;
     PricesConfig prices;
     QuotaConfig quota;  // quota whose groups have budgets
-    int keep_days = 0;  // retention of the account, from which spending is computed
+    int keep_days = 0;  // retention of the account in days, from which spending is computed
 
     static Options Of(const DaemonConfig& config) {
       return {config.budgets, config.prices, config.quota, config.store.decision_days};
     }
   };
-  // `options` must have a budgets file. `quota` and `context` must outlive this object.
+  // `quota` and `context` must outlive this object. REQUIRES: `options` has a budgets file.
   BudgetComponent(Options options, const QuotaComponent* quota, History* history,
                   const DaemonContext& context);
 
   std::string_view name() const override { return "budgets"; }
-  // Returns the quota component: budgets start after it, because its groups have the budgets.
+  // Returns the quota component, which must start first, because its groups have the budgets.
   std::span<const std::string_view> after() const override;
-  // Returns the service; null before Start.
+  // Returns the service; null before Start().
   BudgetService* service() { return service_.get(); }
-  // Returns the reason why a group may not get more quota at present, because its budget is spent; "" if the
-  // group may get more. Thread-safe.
+  // Returns the reason why a group may not get more quota, because its budget is spent; "" if it may. Thread-safe.
   std::string WhyHeld(std::string_view group) const;
-  // Starts the service. Errors as ReadBudgets; errors of the log.
+  // Starts the service. Returns errors of ReadBudgets() and of the log.
   absl::Status Start() override;
-  // Calls BudgetService::Step, at most once a second. Logs each failure once.
+  // Calls BudgetService::Step() at most once a second. Logs each failure once.
   void Tick(const LoopTurn& turn) override;
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
-  // Returns StatesOf the present view; empty before the first window, or if the account cannot be read.
+  // Returns StatesOf() the current view; empty before the first window, or if the account cannot be read.
   BudgetStates states();
 
  private:
@@ -59,12 +58,12 @@ class BudgetComponent final : public Component {
   const DaemonContext& context_;
   std::unique_ptr<BudgetService> service_;
   double next_s_ = 0;
-  brain::GroupHolds held_;  // holds that were logged last
-  std::string said_;        // last failure that was logged
+  brain::GroupHolds held_;  // holds as last logged
+  std::string said_;        // last logged failure
 };
 
-// Returns the definition in budgets.file. InvalidArgument or NotFound with all errors, one per line. The
-// definition's currency must equal the prices' currency, and its groups must be in quota.file.
+// Returns the definition in budgets.file. Returns InvalidArgument or NotFound with all errors, one per line. The
+// currency must equal the prices' currency, and the groups must be in quota.file.
 absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetComponent::Options& options);
 
 }  // namespace taut::server

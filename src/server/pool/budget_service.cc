@@ -10,16 +10,16 @@ namespace taut::server {
 namespace {
 
 constexpr int64_t kRateDays = 7;
-// A finished period is closed after this time, even if no window after the period's end has closed.
+// A finished period is closed after this time, even if no later window has closed.
 constexpr int64_t kCloseAnyway = 3600;
-// Before this time the clock is unknown: with `clock: samples`, no sample has arrived.
+// An earlier time means that the clock is unknown: with `clock: samples`, no sample has arrived.
 constexpr int64_t kEraBegins = 946'684'800;  // 2000-01-01
-// Limit per call, so that a daemon that was stopped for years starts quickly.
+// Limit per call, so that a daemon that was stopped for years still starts quickly.
 constexpr int kMostCloses = 24;
-// Interval between searches for held groups, which read the account of the whole period.
+// Interval between searches for held groups, each of which reads the account of the whole period.
 constexpr int64_t kHoldsEverySeconds = 900;
 
-// Text that follows the reason of a hold.
+// Text after the reason of a hold.
 constexpr std::string_view kHeldMeans = "New requests of the group are refused (when_spent), its jobs go on.";
 
 bool AsksTheSame(const brain::BudgetEntry& a, const brain::BudgetEntry& b, bool all) {
@@ -39,8 +39,8 @@ absl::StatusOr<std::unique_ptr<BudgetService>> BudgetService::Open(Options optio
   service->definition_ = service->options_.definition;
   service->price_ = service->options_.price;
   if (absl::Status s = service->ReadLog(); !s.ok()) return s;
-  // Groups held before a restart are held after it, even before the first Step. Step retries after an error
-  // and reports the error.
+  // Groups that were held before the restart must be held before the first Step(), too. Step() retries after an
+  // error and reports the error.
   (void)service->FindFirstHolds();
   return service;
 }
@@ -64,8 +64,7 @@ absl::Status BudgetService::ReadLog() {
   if (!read.ok()) return read;
   std::ranges::sort(entries, {}, [](const brain::BudgetEntry& e) { return std::pair(e.time_s, e.id); });
   for (brain::BudgetEntry& e : entries) {
-    // Entries after an invalid entry are ignored as well, because they were decided when the invalid entry
-    // was in effect.
+    // Also ignore the entries after an invalid entry, because they were decided when it was in effect.
     if (const absl::Status s = accounts_.Apply(e); !s.ok()) {
       damage_ = StrCat("entry ", e.id, ": ", Message(s));
       break;
@@ -95,15 +94,15 @@ void BudgetService::Take(brain::BudgetEntry entry) {
     const int64_t day = FloorDiv(entry.time_s, int64_t{kDaySeconds});
     of_day = {day, of_day.day == day ? of_day.entries + 1 : 1};
   }
-  // Definitions determine the groups to which spending belongs, and the calendar determines the days of the
-  // period. So both invalidate the account.
+  // Definitions determine to which groups spending belongs, and the calendar determines the days of the period.
+  // Both invalidate the account.
   if (!brain::IsRequest(entry.act)) account_ = nullptr;
   view_ = nullptr;
   ledger_.push_back(std::move(entry));
 }
 
-// Applies the entries to a copy, stores them, and then replaces the accounts: all entries or none. An entry
-// that cannot be applied is never stored.
+// Applies the entries to a copy, stores them, and then replaces the accounts, so that either all entries take
+// effect or none. An entry that cannot be applied is never stored.
 absl::Status BudgetService::Keep(std::vector<brain::BudgetEntry> entries) {
   brain::BudgetAccounts after = accounts_;
   std::vector<RequestLogEntry> stored;
@@ -170,7 +169,7 @@ absl::Status BudgetService::ClosePeriods(int64_t now_s) {
 absl::Status BudgetService::Step() {
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
-  // A period that a wrong clock closes stays closed, because the ledger is append-only.
+  // Wait for a reliable time: a period that a wrong clock closes stays closed, because the ledger is append-only.
   if (now_s < kEraBegins || !CheckTime().ok()) return absl::OkStatus();
   if (absl::Status s = options_.log->Check(); !s.ok())
     return absl::Status(s.code(), StrCat("the budget ledger: ", Message(s)));
@@ -198,7 +197,7 @@ absl::Status BudgetService::Reload(brain::BudgetDefinition definition, const bra
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
-  // Only Step closes periods: before the first Step, the account may lack usage that a backfill adds.
+  // Only Step() closes periods: before the first Step(), the account may lack usage that a backfill will add.
   if (now_s >= kEraBegins && CheckTime().ok()) {
     if (absl::Status s = Define(definition, price, now_s); !s.ok()) return s;
     defined_ = true;
@@ -276,7 +275,7 @@ absl::StatusOr<std::shared_ptr<const BudgetService::Account>> BudgetService::Rea
     absl::StatusOr<GroupDays> recent =
         read(brain::NextDay(account->counted_s) - kRateDays * kDaySeconds, account->counted_s);
     if (!recent.ok()) return recent.status();
-    // If the account is young, it covers fewer days.
+    // A young account covers fewer days.
     account->recent_s = account->counted_s - recent->first_s.value_or(account->counted_s);
     account->recent = std::move(recent->days);
   }
@@ -322,7 +321,7 @@ absl::Status BudgetService::FindHolds(int64_t now_s) {
     const auto view = ViewAt(now_s);
     if (!view.ok()) return view.status();
     found = std::make_shared<Holds>();
-    // Computed again, because the view may be older than an override that has ended.
+    // Compute the holds again, because the view may be older than the end of an override.
     found->why = brain::HeldGroups(definition_, accounts_, (*view)->spent.spent, now_s);
     for (const brain::BudgetDefinition::GroupRow& row : definition_.groups) found->groups.insert(row.name);
     found->scheme = std::move(scheme);
@@ -334,7 +333,7 @@ absl::Status BudgetService::FindHolds(int64_t now_s) {
     const std::lock_guard lock(holds_mutex_);
     holds_ = std::move(found);
   }
-  if (!same) view_ = nullptr;  // the view shows the held groups
+  if (!same) view_ = nullptr;  // the view contains the held groups
   return absl::OkStatus();
 }
 

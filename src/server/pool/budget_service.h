@@ -1,4 +1,4 @@
-// Budgets of a running daemon: the ledger, the definition in a file, people's requests, and spending from the
+// Budgets of a running daemon: the ledger, the definition in a file, requests of people, and spending from the
 // account. An entry takes effect after it was stored.
 #pragma once
 
@@ -27,71 +27,71 @@
 
 namespace taut::server {
 
-// Snapshot of the budgets. Immutable, hence thread-safe.
+// Snapshot of the budgets. Immutable, thus thread-safe.
 struct BudgetView {
   brain::BudgetAccounts accounts;
-  int64_t counted_s = 0;           // end of the last window whose spending is included
-  brain::BudgetSpending spent;     // spending in the open period, so far
-  brain::BudgetSpending forecast;  // spending in the whole period, if the rest is like the last 7 days
+  int64_t counted_s = 0;           // end of the last window whose spending is included, Unix time
+  brain::BudgetSpending spent;     // spending in the open period so far
+  brain::BudgetSpending forecast;  // spending in the whole period if the rest is like the last 7 days
   brain::GroupHolds held;
   std::vector<std::string> warnings;
 };
 
 struct BudgetCounts {
   uint64_t entries = 0;                     // number of entries in the ledger
-  uint64_t refused = 0, failed_writes = 0;  // numbers since the start
+  uint64_t refused = 0, failed_writes = 0;  // numbers of requests and writes since the start
 };
 
-// Thread-safe.
+// Maintains the budgets. Thread-safe.
 class BudgetService {
  public:
   struct Options {
     brain::BudgetDefinition definition;
-    brain::Price price;  // price at present
-    std::string source;  // author of the definition's entries: "file budgets.yaml"
-    // Maximum number of requests of one person about one holder per day (UTC), because the ledger is never
+    brain::Price price;  // current price
+    std::string source;  // author of the definition's entries, such as "file budgets.yaml"
+    // Maximum number of requests of one person about one holder per day (UTC). Bounds the ledger, which is never
     // truncated.
     int entries_per_day = 500;
-    RequestLog* log = nullptr;  // outlives the service; so does the history
+    RequestLog* log = nullptr;  // log of the ledger; must outlive the service, like the history
     History* history = nullptr;
     std::function<std::shared_ptr<const FleetView>()> view;
     std::function<std::shared_ptr<const GroupScheme>()> scheme;
     std::function<Timestamp()> now;
-    // Returns the reason why the time may be wrong; "" if the time is known. While the time may be wrong, no
-    // entry is made. Unset: the time is always known.
+    // Returns the reason why the time may be wrong; "" if the time is reliable. In the former case, no entry is
+    // made. Empty: the time is always reliable.
     std::function<std::string()> doubt = {};
-    // Called after an entry was stored, under the lock; must be short.
+    // Called under the lock after an entry was stored; must be short.
     std::function<void(const brain::BudgetEntry&, const std::string& text)> on_entry;
   };
-  // Reads the ledger. If the ledger is damaged or missing, the service is read-only, and View has a warning.
-  // Returns errors of the log.
+  // Reads the ledger. If the ledger is damaged or missing, the service is read-only, and View() contains a
+  // warning. Returns errors of the log.
   static absl::StatusOr<std::unique_ptr<BudgetService>> Open(Options options);
 
-  // Closes finished periods, enters changes of the definition, and finds the groups that may not start new
-  // work. The next call retries after an error. A change that is not allowed becomes a warning of View and is
-  // not retried.
+  // Closes finished periods, enters changes of the definition, and finds the groups that may not start new work.
+  // The next call retries after an error. A change that is not allowed becomes a warning in View(), without a
+  // retry.
   absl::Status Step();
-  // Enters another definition or price at once. On an error, the accounts are unchanged.
+  // Enters another definition or price at once. An error leaves the accounts unchanged.
   absl::Status Reload(brain::BudgetDefinition definition, const brain::Price& price);
-  // Enters a request of the person `asked.who`. `all`: the amount is everything that is available. Returns
-  // the earlier entry if it has the same key and contents. AlreadyExists if an entry with this key has other
-  // contents. FailedPrecondition beyond entries_per_day, or while the service is read-only. Errors of
-  // BudgetAccounts::Make. Unavailable from the log, before the first sample, or while the time may be wrong.
+  // Enters a request of `asked.who`. With `all`, the amount is everything that is available. Returns the earlier
+  // entry if its key and contents are equal, and AlreadyExists if only its key is equal. Returns
+  // FailedPrecondition beyond entries_per_day and while the service is read-only. Returns errors of
+  // BudgetAccounts::Make(), and Unavailable from the log, before the first sample, and while the time may be
+  // wrong.
   absl::StatusOr<brain::BudgetEntry> Submit(brain::BudgetEntry asked, bool all);
-  // Returns the present state. The state is cached until a window closes or an entry is made; a new state
+  // Returns the current state, which is cached until a window closes or an entry is made. Computing a new state
   // costs O(account of the period).
   absl::StatusOr<std::shared_ptr<const BudgetView>> View();
-  // Returns the reason why this group may not start new work: the budget of the group, or of the nearest
-  // group above it with a budget, is spent. Returns "" if the group may start work or the answer is unknown.
-  // Spending is at most a quarter of an hour old, or as of the last entry. Takes no lock that is held while
-  // the account is read.
+  // Returns the reason why this group may not start new work: the budget of the group, or of its nearest ancestor
+  // with a budget, is spent. Returns "" if the group may start work or the answer is unknown. The spending is as
+  // of the last entry, or at most a quarter of an hour old. Never waits for a read of the account.
   std::string WhyHeld(std::string_view group) const;
-  // Returns the groups that may not start new work, with the reasons. Locks as WhyHeld does.
+  // Returns the groups that may not start new work, with the reasons. Never waits for a read of the account.
   brain::GroupHolds held() const;
-  // Returns a copy of the present accounts.
+  // Returns a copy of the current accounts.
   brain::BudgetAccounts accounts() const;
-  // Returns the entries that `shown` converts, newest first. Entries for which `shown` returns nullopt are
-  // left out.
+  // Returns the entries after conversion by `shown`, newest first. Omits entries for which `shown` returns
+  // nullopt.
   std::vector<brain::BudgetEntry> Ledger(
       absl::FunctionRef<std::optional<brain::BudgetEntry>(const brain::BudgetEntry&)> shown,
       size_t limit) const;
@@ -99,13 +99,13 @@ class BudgetService {
   int64_t now_s() const { return options_.now().seconds(); }
 
  private:
-  // Spending from the account, before it is divided among holders.
+  // Spending from the account before it is divided among holders.
   struct Account {
-    std::optional<WindowId> window;  // window closed last
+    std::optional<WindowId> window;  // last closed window
     std::shared_ptr<const GroupScheme> scheme;
     int64_t counted_s = 0;
     std::vector<brain::GroupDay> days, recent;
-    int64_t recent_s = 0;  // time that `recent` covers
+    int64_t recent_s = 0;  // time that `recent` covers, in seconds
   };
   struct Holds {
     brain::GroupHolds why;
@@ -115,18 +115,19 @@ class BudgetService {
   explicit BudgetService(Options options) : options_(std::move(options)) {}
   absl::Status ReadLog();
   absl::Status FindFirstHolds();
-  // The functions below REQUIRE mutex_, except where noted.
+  // REQUIRES (all functions below, except where noted): mutex_ is locked.
   absl::Status CheckWritable() const;
-  absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require mutex_
+  absl::Status CheckTime() const;  // returns Unavailable while the time may be wrong; needs no lock
   absl::Status EnterDefinition(int64_t now_s);
   absl::Status Define(const brain::BudgetDefinition& definition, const brain::Price& price, int64_t now_s);
   absl::StatusOr<std::shared_ptr<const BudgetView>> ViewAt(int64_t now_s);
   absl::Status FindHolds(int64_t now_s);
-  std::shared_ptr<const Holds> holds() const;  // does not require mutex_; null before the first
+  // result of the last search, null before the first; needs no lock
+  std::shared_ptr<const Holds> holds() const;
   absl::Status ClosePeriods(int64_t now_s);
   absl::Status CloseOne(int64_t now_s);
   // Returns the account of the open period and of the last days. Reads the account again after a window has
-  // closed, or after groups, rules or prices have changed.
+  // closed, and after groups, rules or prices have changed.
   absl::StatusOr<std::shared_ptr<const Account>> Read(int64_t now_s);
   absl::Status Divide(const Account& account, BudgetView& view) const;
   absl::Status Keep(std::vector<brain::BudgetEntry> entries);
@@ -138,24 +139,25 @@ class BudgetService {
   mutable std::mutex mutex_;
   brain::BudgetAccounts accounts_;
   std::vector<brain::BudgetEntry> ledger_;
-  std::map<std::pair<std::string, std::string>, size_t> by_key_;  // by person and key: index in ledger_
+  // index in ledger_; key: person and key of the request
+  std::map<std::pair<std::string, std::string>, size_t> by_key_;
   struct OfDay {
     int64_t day = 0;
     int entries = 0;
   };
-  // Number of requests by person and holder, on the last day with a request.
+  // Number of requests on the last day with a request; key: person and holder.
   std::map<std::pair<std::string, brain::BudgetHolder>, OfDay> of_day_;
   brain::BudgetDefinition definition_;
   brain::Price price_;
   bool defined_ = false;  // true if definition_ was entered or refused
-  std::string refusal_;   // reason why the definition was refused; "" if not refused
+  std::string refusal_;   // reason why the definition was refused; "" if it was not
   std::string damage_;    // damage of the ledger; "" if none
   BudgetCounts counts_;
-  std::shared_ptr<const Account> account_;  // null: must be read from the store
-  std::shared_ptr<const BudgetView> view_;  // computed from account_ and accounts_
-  std::optional<int64_t> held_at_s_;        // time at which holds_ were found; absent: must be found
-  size_t held_entries_ = 0;                 // size of the ledger at that time
-  mutable std::mutex holds_mutex_;          // guards holds_ alone; locked last
+  std::shared_ptr<const Account> account_;  // cached account; null: must be read from the store
+  std::shared_ptr<const BudgetView> view_;  // view computed from account_ and accounts_
+  std::optional<int64_t> held_at_s_;        // Unix time at which holds_ were found; absent: must be found
+  size_t held_entries_ = 0;                 // size of the ledger when holds_ were found
+  mutable std::mutex holds_mutex_;          // lock for holds_ only; locked last
   std::shared_ptr<const Holds> holds_;
 };
 

@@ -31,7 +31,7 @@ class KnownAccount : public EmptyHistory {
     }
     return absl::OkStatus();
   }
-  // Adds a day of a job that costs this amount of EUR, at 1 EUR a core-hour.
+  // Adds a day of a job that costs `eur` EUR, at 1 EUR per core-hour.
   void Spend(uint32_t job, int64_t day_s, uint64_t eur) {
     AccountEntry entry{JobId{job}};
     entry.of[0].billed = eur * brain::kMillicoreSecondsPerCoreHour;
@@ -111,9 +111,9 @@ TEST_F(BudgetServiceTest, EntersTheDefinitionOnceAndCountsTheAccount) {
   EXPECT_THAT(All(*again), SizeIs(entries)) << "a restart enters nothing";
 
   history_.Spend(0, brain::kNovember + 2 * kDaySeconds, 100);
-  history_.Spend(1, brain::kNovember + 2 * kDaySeconds, 10);  // by web-eu, which is below web
+  history_.Spend(1, brain::kNovember + 2 * kDaySeconds, 10);  // spending of web-eu, which is below web
   history_.Spend(2, brain::kNovember + 2 * kDaySeconds, 7);
-  history_.Spend(0, brain::kNovember - kDaySeconds, 1000);  // in October
+  history_.Spend(0, brain::kNovember - kDaySeconds, 1000);  // spending in October
   now_.us += 300 * kMicrosPerSecond;
   SetTime(now_.seconds());
   const auto view = again->View();
@@ -126,11 +126,11 @@ TEST_F(BudgetServiceTest, EntersTheDefinitionOnceAndCountsTheAccount) {
 
 TEST_F(BudgetServiceTest, SaysWhichGroupsMayStartNothingNew) {
   brain::BudgetDefinition refusing = brain::TwoBusinesses();
-  refusing.groups[1].when_spent = brain::WhenSpent::kRefuse;  // web, whom retail pays for
+  refusing.groups[1].when_spent = brain::WhenSpent::kRefuse;  // web, for which retail pays
   auto service = Open(refusing);
   ASSERT_EQ(service->Step(), absl::OkStatus());
   EXPECT_EQ(service->WhyHeld("web"), "");
-  history_.Spend(1, brain::kNovember + 2 * kDaySeconds, 1000);  // by web-eu, which is below web
+  history_.Spend(1, brain::kNovember + 2 * kDaySeconds, 1000);  // spending of web-eu, which is below web
   ASSERT_EQ(service->Step(), absl::OkStatus());
   EXPECT_EQ(service->WhyHeld("web"), "") << "it was looked at a moment ago";
   SetTime(now_.seconds() + 900);
@@ -168,11 +168,11 @@ TEST_F(BudgetServiceTest, ARepeatedRequestIsOneEntry) {
   EXPECT_EQ(again->Submit(asked, false)->id, first->id) << "also after a restart";
   asked.amount = brain::Coins(6);
   EXPECT_EQ(again->Submit(asked, false).status().code(), absl::StatusCode::kAlreadyExists);
-  asked.who = "bob";  // keys of another person are separate
+  asked.who = "bob";  // keys of different people are independent
   EXPECT_GT(again->Submit(asked, false)->id, first->id);
 }
 
-// Transfers of .000001 would write gigabytes an hour without end.
+// Without a limit on entries, transfers of .000001 could grow the ledger by gigabytes an hour without end.
 TEST_F(BudgetServiceTest, APersonMakesABoundedNumberOfEntriesOfAHolderAndDay) {
   auto service = Open();
   ASSERT_EQ(service->Step(), absl::OkStatus());
@@ -223,7 +223,7 @@ TEST_F(BudgetServiceTest, ClosesPeriodsOnceAlsoAfterALongStop) {
   ASSERT_EQ(service->Step(), absl::OkStatus());
   history_.Spend(1, brain::kNovember + 2 * kDaySeconds, 400);
   history_.Spend(1, brain::kDecember + 2 * kDaySeconds, 5000);
-  SetTime(brain::kDecember + 70 * kDaySeconds);  // in February
+  SetTime(brain::kDecember + 70 * kDaySeconds);  // time in February
   history_.fails = absl::UnavailableError("busy");
   EXPECT_FALSE(service->Step().ok());
   history_.fails = absl::OkStatus();
@@ -233,7 +233,7 @@ TEST_F(BudgetServiceTest, ClosesPeriodsOnceAlsoAfterALongStop) {
   const auto view = again->View();
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(brain::DateText((*view)->accounts.period().from_s), "2027-02-01");
-  // November left 600, of which 200 are carried over. December spent more than its budget, January nothing.
+  // November left 600, of which 200 are carried over. December exceeded its budget, and January spent nothing.
   EXPECT_EQ((*view)->accounts.totals().at("EUR").overspent, brain::Coins(3800));
   EXPECT_EQ((*view)->accounts.Find(brain::Business("retail"))->opened, brain::Coins(1200));
   size_t closed = 0;
@@ -253,7 +253,7 @@ TEST_F(BudgetServiceTest, APeriodWaitsForItsLastWindow) {
   EXPECT_EQ((*service->View())->accounts.period().from_s, brain::kDecember);
 }
 
-// A start 40 days ahead ends no period, because entries of the ledger cannot be undone.
+// A start with a clock 40 days ahead must not end a period, because entries of the ledger cannot be undone.
 TEST_F(BudgetServiceTest, NothingIsEnteredWhileTheTimeMayBeWrong) {
   auto service = Open();
   ASSERT_EQ(service->Step(), absl::OkStatus());
@@ -286,7 +286,7 @@ TEST_F(BudgetServiceTest, AClockThatGoesBackChangesNoOrder) {
 
 TEST_F(BudgetServiceTest, ADamagedLedgerIsReadOnly) {
   brain::BudgetDefinition refusing = brain::TwoBusinesses();
-  refusing.groups[1].when_spent = brain::WhenSpent::kRefuse;  // web, whom retail pays for
+  refusing.groups[1].when_spent = brain::WhenSpent::kRefuse;  // web, for which retail pays
   {
     auto service = Open(refusing);
     ASSERT_EQ(service->Step(), absl::OkStatus());
@@ -334,8 +334,8 @@ TEST_F(BudgetServiceTest, ForecastsThePeriodsEnd) {
   const auto view = service->View();
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(Spent(**view, brain::Business("retail")), brain::Coins(14));
-  // 12 EUR were spent in the six days and ten minutes that are known of the last seven days. The forecast is
-  // for 20 days less ten minutes.
+  // 12 EUR were spent in six days and ten minutes of the last seven days. The forecast covers 20 days less ten
+  // minutes.
   const double forecast =
       static_cast<double>((*view)->forecast.spent.at(brain::Business("retail")).micros) / 1e6;
   EXPECT_NEAR(forecast, 14 + 12.0 / (6 * kDaySeconds + 600) * (20 * kDaySeconds - 600), 0.001);

@@ -40,7 +40,7 @@ void PutParts(const brain::BudgetEntry& e, JsonWriter& json) {
   json.EndArray();
 }
 
-// Reads fields, and remembers whether a field was malformed.
+// Reads fields, and records whether a field was malformed.
 class EntryReader {
  public:
   explicit EntryReader(JsonNode root) : root_(root) {}

@@ -12,20 +12,20 @@ namespace taut::server {
 
 struct BudgetNotice {
   std::string budget;  // name of the budget
-  double share = 0;    // share of the budget that was spent; 0: the forecast exceeds the budget
+  double share = 0;    // spent share of the budget; 0: the forecast exceeds the budget
   BudgetState state;
 };
 // Returns a sentence such as "team=shop: 80 % of the month's budget of 500 EUR are spent (412.30 EUR)".
-// `prices_currency`: currency of a budget that has none.
+// `prices_currency` is the currency of a budget without a currency of its own.
 std::string Describe(const BudgetNotice& notice, const std::string& prices_currency);
 
-// Finds shares of budgets that were newly exceeded. Not thread-safe.
+// Finds the shares of budgets that were reached since the last call. Not thread-safe.
 class BudgetWatch {
  public:
-  // `shares`: shares of a budget at which a notice is due, above 0 and ascending.
+  // `shares` contains the shares of a budget that cause a notice, above 0 and ascending.
   explicit BudgetWatch(std::vector<double> shares) : shares_(std::move(shares)) {}
-  // Returns the new notices since the last call: for each budget, the highest share that was newly reached.
-  // The first call returns no notices, because a previous start has already reported the present shares.
+  // Returns the new notices since the last call: for each budget, the highest share that was reached. The first
+  // call returns none, because an earlier start has already reported the current shares.
   std::vector<BudgetNotice> Look(const BudgetStates& states);
 
  private:
@@ -35,24 +35,23 @@ class BudgetWatch {
     bool forecast = false;
   };
   std::vector<double> shares_;
-  std::map<std::string, Said> said_;  // by budget
+  std::map<std::string, Said> said_;  // key: name of the budget
 };
 
-// Watches several sources of budgets separately, so that equal names of budgets do not collide. Not
-// thread-safe.
+// Watches several sources of budgets separately, so that budgets with equal names do not collide. Not thread-safe.
 class BudgetNews {
  public:
-  // Returns the budgets of one source; empty if the source is not available at present.
+  // Returns the budgets of one source; empty if the source is not available.
   using Account = std::function<BudgetStates()>;
-  // `shares`: as in BudgetWatch.
+  // `shares` is as in BudgetWatch.
   BudgetNews(const std::vector<double>& shares, std::vector<Account> accounts);
-  // Returns the new notices of each source, in the order of the sources. A source takes about 0.1 s with
-  // 100,000 jobs.
+  // Returns the new notices of each source, in the order of the sources. Cost per source: about 0.1 s with 100,000
+  // jobs.
   std::vector<BudgetNotice> operator()();
 
  private:
   std::vector<Account> accounts_;
-  std::vector<BudgetWatch> watches_;  // one per source
+  std::vector<BudgetWatch> watches_;  // watches, one per source
 };
 
 }  // namespace taut::server

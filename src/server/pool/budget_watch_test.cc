@@ -78,11 +78,11 @@ TEST(BudgetNews, TellsOfEachAccountAlone) {
   EXPECT_THAT(news(), IsEmpty()) << "what was reached before a restart was said then";
   labels = Spent(60, 0);
   EXPECT_EQ(news().size(), 1U);
-  businesses = Spent(70, 0);  // a budget with the same name
+  businesses = Spent(70, 0);  // another budget with the same name
   std::vector<BudgetNotice> notices = news();
   ASSERT_EQ(notices.size(), 1U);
   EXPECT_EQ(notices[0].state.spent, 70);
-  labels = {};  // cannot be read at present
+  labels = {};  // the source cannot be read
   EXPECT_THAT(news(), IsEmpty());
   labels = Spent(65, 0);
   EXPECT_THAT(news(), IsEmpty()) << "said before";

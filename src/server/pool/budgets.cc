@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kForecastDays = 7;
 
-// Returns the labels of all budgets, each once.
+// Returns the labels of all budgets without duplicates.
 std::vector<std::string> LabelsOf(const std::vector<Budget>& budgets) {
   std::vector<std::string> labels;
   for (const Budget& b : budgets) {
@@ -18,7 +18,7 @@ std::vector<std::string> LabelsOf(const std::vector<Budget>& budgets) {
   return labels;
 }
 
-// Returns the billed costs of the budget's jobs. `labels`: labels by which the report is grouped.
+// Returns the billed costs of the budget's jobs. `labels` are the labels by which the report is grouped.
 double BilledOf(const Budget& budget, const std::vector<std::string>& labels, const CostReport& report,
                 const Prices& prices) {
   const auto at = static_cast<size_t>(std::ranges::find(labels, budget.label) - labels.begin());
@@ -48,7 +48,7 @@ absl::StatusOr<BudgetStates> StatesOf(const std::vector<Budget>& budgets, Histor
   query.from_s = now_s - kForecastDays * kDaySeconds;
   const absl::StatusOr<CostReport> recent = ReadCosts(history, view, query);
   if (!recent.ok()) return recent.status();
-  // If the account is young, it covers fewer days.
+  // A young account covers fewer days.
   const int64_t since_s = recent->steps.empty() ? now_s : recent->steps.front().first.start_s();
   const auto left_s = static_cast<double>(out.month_to_s - now_s);
   for (const Budget& budget : budgets) {

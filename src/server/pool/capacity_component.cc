@@ -5,7 +5,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int32_t kWindowsPerSave = 3;  // a divisor of an hour
+constexpr int32_t kWindowsPerSave = 3;  // number of windows, a divisor of an hour
 constexpr int64_t kHourSeconds = 3600;
 
 }  // namespace
@@ -29,7 +29,7 @@ absl::Status CapacityComponent::Start() {
 CellCapacity CapacityComponent::Now() const {
   const std::shared_ptr<const FleetView> fleet = context_.control->view();
   std::shared_ptr<const MachinesView> machines;
-  // After a restart, before the first window closes, the machines' view belongs to an earlier window.
+  // After a restart and before the first window closes, the machines' view belongs to an earlier window.
   if (parts_.machines != nullptr) machines = parts_.machines->service()->View();
   if (machines != nullptr && machines->window != fleet->window) machines = std::make_shared<MachinesView>();
   std::optional<QuotaView> quota;
@@ -66,16 +66,15 @@ void CapacityComponent::OnTick(const TickEvents& events) {
   if (events.window == nullptr) return;
   if (events.past) return OnPast(*events.window);
   service_->OnWindow(Now());
-  // The last window of each hour is among the windows that are saved, because kWindowsPerSave divides an hour.
-  // A kill loses at most the windows since the last save.
+  // The last window of each hour is saved, because kWindowsPerSave divides an hour. A kill loses at most the
+  // windows since the last save.
   if (events.window->window.index % kWindowsPerSave == kWindowsPerSave - 1) Save();
 }
 
 void CapacityComponent::OnPast(const ClosedWindow& window) {
   if (context_.control->view()->window != window.window) return;
   const CellCapacity then = Now();
-  // Without the capacity of the past, the window is not added to its hour; it is only shown if it is the
-  // newest.
+  // Without the capacity of that time, the window is not added to its hour. It is only shown if it is the newest.
   if (parts_.machines != nullptr || then.source != CapacitySource::kPool) return service_->Show(then);
   service_->OnPastWindow(then);
   if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) Save();

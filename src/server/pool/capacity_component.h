@@ -1,5 +1,4 @@
-// The component of the capacity service: passes each closed window to the service, and stores the service's
-// state.
+// The component of the capacity service, which passes each closed window to the service and stores its state.
 #pragma once
 
 #include <optional>
@@ -17,18 +16,18 @@ namespace taut::server {
 class CapacityComponent final : public Component {
  public:
   struct Parts {
-    const MachinesComponent* machines = nullptr;  // null: no source of machines
-    const QuotaComponent* quota = nullptr;        // null: no quota is configured
+    const MachinesComponent* machines = nullptr;  // machines; null: no source of machines
+    const QuotaComponent* quota = nullptr;        // quota; null: not configured
     const PricesComponent* prices = nullptr;
-    std::string default_tier;  // tier of jobs for which neither quota nor price file has a tier
+    std::string default_tier;  // tier of jobs for which neither quota nor price file defines one
   };
-  // `context` and everything in `parts` must outlive this object.
+  // `context` and the objects in `parts` must outlive this object.
   CapacityComponent(Parts parts, const DaemonContext& context);
 
   std::string_view name() const override { return "capacity"; }
-  // Returns the components whose state of a window this component reads. They start first.
+  // Returns the components whose state this component reads, and which must therefore start first.
   std::span<const std::string_view> after() const override;
-  // Returns the service; null before Start.
+  // Returns the service; null before Start().
   CapacityService* service() { return service_.has_value() ? &*service_ : nullptr; }
   // Reads the state. If the state is damaged, logs the damage and starts with an empty service.
   absl::Status Start() override;
@@ -38,8 +37,8 @@ class CapacityComponent final : public Component {
 
  private:
   CellCapacity Now() const;
-  // Passes the closed window to the service. Windows of the past are used if the price file contains the size
-  // of the pool, with the present quota. With a source of machines they are skipped, because the machines of
+  // Pass a closed window to the service. A window in the past is used with the current quota if the price file
+  // defines the pool's size. If there is a source of machines, such windows are skipped, because the machines of
   // that time are unknown.
   void OnTick(const TickEvents& events);
   void OnPast(const ClosedWindow& window);

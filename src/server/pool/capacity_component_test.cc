@@ -1,4 +1,4 @@
-// The capacity component: the source of the cell's size, windows of the past, and a restart.
+// Tests of the capacity component: the source of the cell's size, windows in the past, and a restart.
 #include "server/pool/capacity_component.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// One tier, and a pool of eight cores.
+// Prices with one tier and a pool of eight cores.
 constexpr std::string_view kPrices =
     "currency: EUR\n"
     "tiers:\n  - {name: production, prices: [{core_hour: 0.03, gib_hour: 0.004}]}\n"
@@ -39,7 +39,7 @@ class CapacityComponentTest : public ComponentTest {
     return out;
   }
   void HavePool() { config_.prices.file = dir_.Write("prices.yaml", kPrices); }
-  // Closes the windows up to the end of the next whole hour and one more window, with which the hour is over.
+  // Closes all windows of an hour, and the first window of the next hour.
   void CloseAnHour() {
     now_s_ = (now_s_ / 3600 + 1) * 3600;
     for (int w = 0; w <= kWindowsPerHour; ++w) {
@@ -60,7 +60,7 @@ TEST_F(CapacityComponentTest, ItStartsBehindThePartsThatItReads) {
   EXPECT_THAT(std::vector(run->after().begin(), run->after().end()),
               ElementsAre("machines", "quota", "prices"));
   EXPECT_FALSE(run->service()->window().has_value());
-  run->Save();  // without a window there is no state
+  run->Save();  // there is no state without a window
   EXPECT_THAT(log_.lines(), ElementsAre());
 }
 

@@ -24,7 +24,7 @@ class MadeCell {
   std::optional<double> capacity = 100;
   double production = 40, season = 10, noise = 1, batch = 5;
 
-  // Returns the capacity and usage of a window. Memory is one GiB per core.
+  // Returns the capacity and usage in a window. Memory is 1 GiB per core.
   CellCapacity At(int32_t window) {
     CellCapacity out;
     out.window = {window};
@@ -54,7 +54,7 @@ class MadeCell {
   Rng rng_{5};
 };
 
-// Returns the offer for a tier and resource; null if there is none.
+// Returns the offer for a tier, horizon and resource; null if there is none.
 inline const CapacityOffer* OfferIn(const CapacityView& view, std::string_view tier, std::string_view horizon,
                                     Resource r) {
   for (const CapacityOffer& offer : view.offers) {

@@ -9,8 +9,8 @@ namespace {
 
 constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
 constexpr int32_t kLeastWindows = kWindowsPerHour / 2;
-constexpr size_t kMostTiers = 1000;         // greatest number that is parsed
-constexpr int32_t kMostHours = 10'000'000;  // greatest hour of the epoch that is parsed
+constexpr size_t kMostTiers = 1000;         // maximum number of tiers that is parsed
+constexpr int32_t kMostHours = 10'000'000;  // maximum hour since the Unix epoch that is parsed
 constexpr std::string_view kLineNames[] = {"capacity", "reservation", "allocation",
                                            "usage",    "usage_peak",  "forecast"};
 
@@ -186,8 +186,7 @@ std::optional<double> CapacityLines::HigherUse(int32_t hour, Resource r, std::sp
     if (std::isnan(use)) continue;
     measured = true;
     const auto at = std::ranges::find(tiers, column.tier, &CapacityTier::name);
-    // The present tier of a former tier's jobs is unknown, so the former tier's use is included above all
-    // tiers.
+    // The current tier of a former tier's jobs is unknown, so count their usage as above all tiers.
     if (at == tiers.end() || static_cast<size_t>(at - tiers.begin()) < before) sum += use;
   }
   return measured ? std::optional(sum) : std::nullopt;

@@ -1,5 +1,5 @@
-// Hourly time series of a cell for kCapacityDays: capacity, reservation, allocation, usage, forecast of the
-// pool, and the highest use of each tier for the actuary. Unknown values are absent.
+// Hourly time series of a cell for kCapacityDays: capacity, reservation, allocation, usage, forecast of the pool,
+// and the maximum usage of each tier for the actuary. Unknown values are absent.
 #pragma once
 
 #include <array>
@@ -23,30 +23,30 @@ inline constexpr int32_t kCapacityDays = 100;
 inline constexpr int32_t kCapacityHours = 24 * kCapacityDays;
 
 enum class CapacityLine : uint8_t {
-  kCapacity,     // lowest value of the hour
+  kCapacity,     // minimum of the hour
   kReservation,  // mean of the hour, like kAllocation and kUsage
   kAllocation,
   kUsage,
   kUsagePeak,  // usage of the highest window
-  kForecast,   // highest value of the hour
+  kForecast,   // maximum of the hour
 };
 inline constexpr std::array<CapacityLine, 6> kCapacityLines = {
     CapacityLine::kCapacity, CapacityLine::kReservation, CapacityLine::kAllocation,
     CapacityLine::kUsage,    CapacityLine::kUsagePeak,   CapacityLine::kForecast};
-std::string_view Name(CapacityLine line);  // such as "usage_peak"
+std::string_view Name(CapacityLine line);  // name such as "usage_peak"
 
 // Values of one hour, computed from its windows.
 class HourOfCapacity {
  public:
-  // Adds a window. `tiers`: tiers to which the vectors in `window` belong, by index.
+  // Adds a window. `tiers` are the tiers of the vectors in `window`, by index.
   void Add(const CellCapacity& window, std::span<const CapacityTier> tiers);
-  // Returns the value of the hour; absent unless at least half of the hour's windows had a value.
+  // Returns the value of the hour; absent unless at least half of its windows had a value.
   std::optional<double> Of(Resource r, CapacityLine line) const;
   struct TierUse {
     std::string tier;
     double highest = 0;
   };
-  // Returns the highest use of each tier; empty unless at least half of the hour's windows had a use.
+  // Returns the maximum usage of each tier; empty unless at least half of the windows had one.
   std::vector<TierUse> Use(Resource r) const;
 
   void Save(ByteWriter& out) const;
@@ -67,21 +67,21 @@ class HourOfCapacity {
   PerResource<Amounts> of_;
 };
 
-// Ring buffer of hours. Not thread-safe.
+// A ring buffer of hours. Not thread-safe.
 class CapacityLines {
  public:
-  // Range of the known hours since the Unix epoch, [first, end); empty if no hour is known.
+  // Return the range of the known hours since the Unix epoch, [first, end); empty if no hour is known.
   int32_t first() const { return first_; }
   int32_t end() const { return end_; }
 
-  // Stores an hour, and forgets the hours that are kCapacityHours or more before `hour`. REQUIRES: hour >=
-  // end(), or no hour is known.
+  // Stores an hour, and deletes the hours that are kCapacityHours or more before it. REQUIRES: hour >= end(), or
+  // no hour is known.
   void Put(int32_t hour, const HourOfCapacity& of);
-  // Forgets `hour` and all later hours.
+  // Deletes `hour` and all later hours.
   void CutFrom(int32_t hour);
-  // Returns the value of an hour; absent if the value is unknown.
+  // Returns the value of an hour; absent if unknown.
   std::optional<double> At(int32_t hour, Resource r, CapacityLine line) const;
-  // Returns the use above a tier in an hour: the sum of the highest use of `tiers` [0, before) and of former
+  // Returns the usage above a tier in an hour: the sum of the maximum usage of `tiers` [0, before), and of former
   // tiers, which are not in `tiers`. Absent if nothing was measured.
   std::optional<double> HigherUse(int32_t hour, Resource r, std::span<const CapacityTier> tiers,
                                   size_t before) const;
@@ -91,7 +91,7 @@ class CapacityLines {
   static absl::StatusOr<CapacityLines> Load(ByteReader& in);
 
  private:
-  using Column = std::vector<float>;  // by hour modulo kCapacityHours; NaN: absent
+  using Column = std::vector<float>;  // values, indexed by hour modulo kCapacityHours; NaN: absent
   struct TierColumn {
     std::string tier;
     Column use;

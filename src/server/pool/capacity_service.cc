@@ -12,13 +12,13 @@ namespace taut::server {
 namespace {
 
 constexpr int32_t kHoursPerDay = 24, kHoursPerWeek = 168;
-constexpr int32_t kFirstMonday = 4 * kHoursPerDay;  // the epoch began on a Thursday
-// The half-life of independent samples is 120 days, so that at most this number of steps has an effect.
+constexpr int32_t kFirstMonday = 4 * kHoursPerDay;  // the Unix epoch was a Thursday
+// Maximum number of steps with an effect, because the half-life of independent samples is 120 days.
 constexpr double kMostSteps = 0.75 * kCapacityHours;
 
 double Nan() { return std::numeric_limits<double>::quiet_NaN(); }
 
-// Returns the larger of the bought amount and the allocated amount.
+// Returns the larger of bought and allocated amount.
 std::optional<double> SoldOf(const CapacityAmounts& a, size_t tier) {
   if (tier >= a.allocated.size()) return std::nullopt;
   return std::max(a.allocated[tier], tier < a.bought.size() ? a.bought[tier] : 0);
@@ -77,14 +77,14 @@ void CapacityService::OnPastWindow(const CellCapacity& window) {
   if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) CloseHour(Close::kPast);
 }
 
-// Past hours arrive in thousands: quotes are made once, from all of them.
+// Make the quotes once, after all past hours, which arrive in thousands.
 void CapacityService::MakeDueQuotes() {
   if (!std::exchange(quotes_due_, false)) return;
   MakeQuotes();
   CollectPromises();
 }
 
-// Adds a window to its hour. `before`: how to close the open hour, if the window belongs to another hour.
+// Adds a window to its hour. If the window belongs to another hour, closes the open hour as `before` states.
 void CapacityService::AddToHour(const CellCapacity& window, Close before) {
   const int32_t hour = window.window.index / kWindowsPerHour;
   if (hour_.has_value() && *hour_ != hour) CloseHour(before);
@@ -100,18 +100,17 @@ void CapacityService::Show(const CellCapacity& window) {
   Publish();
 }
 
-// Sets the clock back to `hour`: forgets later hours, which a wrong clock added.
+// Sets the clock back to `hour`. Deletes later hours, which a wrong clock added.
 void CapacityService::SetBack(int32_t hour) {
   hour_.reset();
   quotes_.clear();
-  quotes_due_ = true;  // without quotes, slack tiers would be treated as reserved until the hour closes
+  quotes_due_ = true;  // without quotes, slack tiers would count as reserved until the hour closes
   lines_.CutFrom(hour);
   for (HorizonLedger& horizon_ledger : ledgers_) horizon_ledger.ledger.SetBack(int64_t{hour} * 3600);
 }
 
-// Closes the open hour. kOnTime: with the hour's last window. kLate: some of the hour's windows are missing,
-// and the next hour has begun. A promise that is made now would cover a time that has partly passed, so no
-// promise is made.
+// Closes the open hour. kOnTime: its last window has closed. kLate: the next hour has begun, and some windows of
+// the hour are missing. Then no promise is made, because it would cover time that has already passed.
 void CapacityService::CloseHour(Close how) {
   const int32_t hour = *hour_;
   hour_.reset();
@@ -133,8 +132,7 @@ void CapacityService::Observe(int32_t hour) {
     const std::optional<double> higher =
         lines_.HigherUse(hour, horizon_ledger.resource, tiers_, static_cast<size_t>(tier - tiers_.begin()));
     const double available = capacity.has_value() && higher.has_value() ? *capacity - *higher : Nan();
-    // Hours ascend, so Observe accepts each hour. If a restored state contradicts this, the ledger is
-    // useless.
+    // Hours ascend, so Observe() accepts each hour. If a restored state contradicts this, discard the ledger.
     if (!horizon_ledger.ledger.Observe(int64_t{hour} * 3600, 0, available).ok())
       horizon_ledger.ledger = brain::PromiseLedger(3600);
   }
@@ -162,8 +160,8 @@ const CapacityService::HorizonLedger* CapacityService::FindLedger(const std::str
   return nullptr;
 }
 
-// Capacity and higher-priority use of one tier and resource, by hour; NaN: unknown. The series start at the
-// Monday before the first hour, so that seasons begin with weeks.
+// Capacity and usage of higher tiers for one tier and resource by hour; NaN: unknown. The series start on the
+// Monday before the first hour, so that seasons start with weeks.
 struct CapacityService::Series {
   int32_t origin = 0;
   std::vector<double> capacity, higher;
@@ -204,8 +202,7 @@ void CapacityService::MakeQuotes() {
   }
 }
 
-// Returns the quote at hour `until`. The actuary receives all earlier hours, and the promises made in these
-// hours.
+// Returns the quote at hour `until`, which depends on all earlier hours and on the promises made in them.
 brain::Quote CapacityService::QuoteOf(size_t tier, Resource r, size_t horizon, const Series& series,
                                       int32_t until) const {
   brain::Quote none;
@@ -248,7 +245,7 @@ void CapacityService::MakePromises(int32_t hour) {
     const brain::Promise promise{start_s, horizon.seconds(), 0, quoted.quote.amount,
                                  PromiseOfTier(tiers_[quoted.tier])};
     if (!horizon_ledger.ledger.Add(promise).ok())
-      horizon_ledger.ledger = brain::PromiseLedger(3600);  // as in Observe
+      horizon_ledger.ledger = brain::PromiseLedger(3600);  // discard the ledger, as after Observe()
   }
 }
 
@@ -282,7 +279,7 @@ void CapacityService::FillReady(const brain::Quote& quote, size_t horizon, Capac
   const int32_t hours = kCapacityHorizons[horizon].hours + kHoursPerDay;
   switch (quote.refusal) {
     case brain::Refusal::kHorizonUnseen: {
-      // The first forecast needs a measured day before.
+      // The first forecast requires a measured day before it.
       offer.never = hours > kCapacityHours;
       const int64_t first_s = int64_t{lines_.first()} * 3600;
       if (offer.measured && !offer.never)

@@ -1,10 +1,9 @@
-// The actuary of a running cell. The service stores hourly time series, and computes the capacity that can
-// still be sold in each tier, with promises about this capacity. See docs/algorithms/economy.md, "Capacity of
-// a running cell".
+// The actuary of a running cell. The service stores hourly time series, and computes with which promise how much
+// capacity can still be sold in each tier. Source: docs/algorithms/economy.md, "Capacity of a running cell".
 //
 // The replay uses the same arithmetic. An Actuary (brain/economy/actuary.h) makes each quote from the stored
-// hours; each promise is in a PromiseLedger. Quotes for a month and longer are made at midnight (UTC), other
-// quotes every hour. So the hours and promises are the whole state.
+// hours, and a PromiseLedger contains each promise. Quotes for a month or longer are made at midnight (UTC), other
+// quotes every hour. So hours and promises are the whole state.
 #pragma once
 
 #include <cstdint>
@@ -21,40 +20,39 @@
 
 namespace taut::server {
 
-// Thread-safe.
+// Computes the capacity for sale. Thread-safe.
 class CapacityService {
  public:
-  // `tiers`: by descending priority, not empty. The history of tiers that are not in `tiers` is kept: see
-  // CapacityLines::HigherUse.
+  // `tiers` has descending priority and is not empty. The history of other tiers is kept; see
+  // CapacityLines::HigherUse().
   explicit CapacityService(std::vector<CapacityTier> tiers);
 
   // Deletes the whole state.
   void Clear();
-  // Adds a closed window. A window that is not later than the last window is ignored. A window that is more
-  // than an hour before the last window sets the clock back: all later hours are forgotten.
-  // The last window of an hour closes the hour. Then quotes are made, and a promise for each quote without an
-  // open promise; for a day and longer only at midnight (UTC). Takes at most 0.2 s with the default tiers and
-  // kCapacityDays (capacity_service_bench.cc) when an hour closes, otherwise a few microseconds.
+  // Adds a closed window. Ignores a window that is not later than the last window. A window more than an hour
+  // before the last window sets the clock back, which deletes all later hours.
+  //
+  // The last window of an hour closes the hour. Then the service makes quotes, and a promise for each quote
+  // without an open promise, but only at midnight (UTC) for a day or longer. Closing an hour takes at most 0.2 s
+  // with the default tiers and kCapacityDays (capacity_service_bench.cc), other windows a few microseconds.
   void OnWindow(const CellCapacity& window);
-  // Adds a window of history; ignores a window that is not later than the last window. The window's hour
-  // becomes known, without promises. The next OnWindow makes the quotes. Takes a few microseconds.
+  // Adds a window of the past, without promises. Ignores a window that is not later than the last window. The next
+  // OnWindow() makes the quotes. Cost: a few microseconds.
   void OnPastWindow(const CellCapacity& window);
-  // Shows the window as the newest one without adding it to its hour. Used after a restart, until a window
-  // closes.
+  // Shows the window as the newest, without adding it to its hour. Used after a restart until a window closes.
   void Show(const CellCapacity& window);
   // Returns the latest snapshot; never null.
   std::shared_ptr<const CapacityView> View() const;
-  // Returns the time series in [from_s, to_s) in steps of resolution_s, aligned to multiples of resolution_s.
-  // Steps before the first and after the last known hour are left out. REQUIRES: resolution_s is a positive
-  // multiple of 3600.
+  // Returns the time series in [from_s, to_s) in steps that are multiples of resolution_s. Omits steps before the
+  // first and after the last known hour. REQUIRES: resolution_s is a positive multiple of 3600.
   CapacityHistory History(int64_t from_s, int64_t to_s, int64_t resolution_s) const;
-  // Returns the newest window that was added; nullopt if no window was added.
+  // Returns the newest added window; nullopt if there is none.
   std::optional<WindowId> window() const;
 
-  // Returns the whole state, with a checksum (common/histogram/checkpoint.h). About 0.1 MB.
+  // Returns the whole state with a checksum (common/histogram/checkpoint.h), about 0.1 MB.
   std::string SaveState() const;
-  // Restores a state, before the first OnWindow. Returns an error if the state is damaged or from a newer
-  // version; the service is then unchanged.
+  // Restores a state. Call before the first OnWindow(). Returns an error if the state is damaged or from a newer
+  // version, and then leaves the service unchanged.
   absl::Status LoadState(std::string_view bytes);
 
  private:
@@ -73,7 +71,7 @@ class CapacityService {
   };
   // ---- capacity_state.cc ----
   absl::Status LoadAll(ByteReader& in);
-  // The functions below REQUIRE mutex_.
+  // REQUIRES (all functions below): mutex_ is locked.
   void SetBack(int32_t hour);
   enum class Close : uint8_t { kOnTime, kLate, kPast };
   void CloseHour(Close how);
@@ -96,7 +94,7 @@ class CapacityService {
   mutable std::mutex mutex_;
   CapacityLines lines_;
   std::vector<HorizonLedger> ledgers_;
-  std::optional<int32_t> hour_;  // the open hour
+  std::optional<int32_t> hour_;  // open hour; absent: none
   HourOfCapacity open_;
   std::optional<WindowId> window_;
   std::optional<CellCapacity> latest_;
@@ -105,7 +103,7 @@ class CapacityService {
   std::vector<CapacityPromise> shown_;
   PerResource<int32_t> measured_hours_ = {};
 
-  mutable std::mutex view_mutex_;  // guards only view_, so that readers do not wait for quotes
+  mutable std::mutex view_mutex_;  // lock for view_ only, so that readers do not wait for quotes
   std::shared_ptr<const CapacityView> view_;
 };
 

@@ -1,6 +1,5 @@
-// Benchmarks the capacity service. Budget: the window that closes an hour after 100 days, with the default
-// tiers. Also measured: the capacity of 100,000 jobs, or of 5,000 machines with 20 tasks each; saving the
-// state.
+// Benchmarks the capacity service. Budget: the window that closes an hour after 100 days, with the default tiers.
+// Also measures the capacity of 100,000 jobs, or of 5,000 machines with 20 tasks each, and saving the state.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -21,7 +20,7 @@ std::vector<CapacityTier> Tiers() {
   return {tiers.tiers().begin(), tiers.tiers().end()};
 }
 
-// Adds half of the windows of an hour, which is the necessary number, including the last window.
+// Adds the last half of an hour's windows, the minimum number for a value of the hour.
 void FillHour(CapacityService& service, MadeCell& cell, int32_t hour) {
   for (int32_t w = kWindowsPerHour / 2; w < kWindowsPerHour; ++w) {
     CellCapacity window = cell.At(hour * kWindowsPerHour + w);
@@ -32,8 +31,7 @@ void FillHour(CapacityService& service, MadeCell& cell, int32_t hour) {
   }
 }
 
-// Returns a service after a hundred days. It makes no quotes for these days, because that would take a
-// minute.
+// Returns a service after a hundred days, without quotes for these days, which would take a minute.
 CapacityService& Full() {
   static CapacityService service(Tiers());
   if (service.window().has_value()) return service;
@@ -56,7 +54,7 @@ void CloseHour(benchmark::State& state) {
 }
 BENCHMARK(CloseHour)->Unit(benchmark::kMillisecond)->Iterations(10);
 
-// Measures a window that closes no hour.
+// Measures a window that does not close an hour.
 void OtherWindow(benchmark::State& state) {
   CapacityService& service = Full();
   MadeCell cell;

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 constexpr int32_t kDay = kWindowsPerDay;
-constexpr int32_t kStart = 20'000 * kDay;  // a midnight
+constexpr int32_t kStart = 20'000 * kDay;  // midnight
 
 std::string TextOf(const CapacityService& service, std::string_view horizon) {
   const auto view = service.View();
@@ -46,8 +46,8 @@ TEST(CapacityService, SaysWhatIsMissingUntilWhen) {
   EXPECT_EQ(production->left, 30);
 }
 
-// The cell has 100 cores, of which production uses up to about 50. The rest that is available in 98 % of the
-// hours is sold, and promises are kept in this share of the hours.
+// The cell has 100 cores, of which production uses up to about 50. Sold capacity is what remains in 98 % of the
+// hours, and the promises are kept in this share of the hours.
 TEST(CapacityService, SellsWhatProductionLeavesAndKeepsIt) {
   CapacityService service(MadeTiers());
   MadeCell cell;
@@ -56,8 +56,8 @@ TEST(CapacityService, SellsWhatProductionLeavesAndKeepsIt) {
   const CapacityOffer* hour = OfferIn(*view, "batch", "hour", kCpu);
   const CapacityOffer* day = OfferIn(*view, "batch", "day", kCpu);
   ASSERT_TRUE(hour->sellable.has_value() && day->sellable.has_value()) << TextOf(service, "hour");
-  // At midnight use is 40. It rises to 45 within the hour, and by day up to 50 plus two deviations. The
-  // errors of the first days, before the season is known, make an hour's amount smaller.
+  // At midnight, production uses 40 cores. Its usage rises to 45 within the hour, and by day up to 50 plus two
+  // deviations. Errors of the first days, when the season is unknown, reduce the amount for an hour.
   EXPECT_GT(*hour->sellable, 48);
   EXPECT_LT(*hour->sellable, 56);
   EXPECT_NEAR(*day->sellable, 47, 3);
@@ -69,7 +69,7 @@ TEST(CapacityService, SellsWhatProductionLeavesAndKeepsIt) {
   EXPECT_GT(day->kept.kept_time, 0.95);
   EXPECT_THAT(TextOf(service, "day"), HasSubstr("in 98 % of the time of the next 24 hours"));
   EXPECT_EQ(OfferIn(*view, "batch", "month", kCpu)->sellable, std::nullopt);
-  // The newest promise for a day is open, because it began at this midnight.
+  // The newest promise for a day is open, because it starts at this midnight.
   bool open = false;
   for (const CapacityPromise& p : view->promises) {
     if (p.horizon != 1 || p.resource != kCpu || p.outcome.complete) continue;
@@ -119,12 +119,12 @@ TEST(CapacityService, HistoryIsKnownFromTheFirstLiveWindowOn) {
   const CapacityOffer *of_live = OfferIn(*live.View(), "batch", "day", kCpu),
                       *of_later = OfferIn(*later.View(), "batch", "day", kCpu);
   ASSERT_TRUE(of_later != nullptr && of_later->sellable.has_value() && of_live->sellable.has_value());
-  // The later service has no past promises to learn from, so its quote is slightly different.
+  // The later service has no past promises, so its quotes differ slightly.
   EXPECT_NEAR(*of_later->sellable, *of_live->sellable, 0.1 * *of_live->sellable);
   EXPECT_EQ(later.History(0, int64_t{end} * 300, 3600).lines,
             live.History(0, int64_t{end} * 300, 3600).lines);
   EXPECT_EQ(later.View()->measured_hours, live.View()->measured_hours);
-  later.OnPastWindow(cell.At(end - 5));  // already added
+  later.OnPastWindow(cell.At(end - 5));  // an added window
   EXPECT_EQ(later.window(), WindowId{end});
 }
 
@@ -144,7 +144,7 @@ TEST(CapacityService, HoursWithoutWindowsAreAbsentAndGiveNoVerdict) {
   cell.Feed(service, kStart, kStart + 9 * kDay);
   const int64_t kept = OfferIn(*service.View(), "batch", "hour", kCpu)->kept.promises;
   ASSERT_GT(kept, 0);
-  cell.Feed(service, kStart + 10 * kDay, kStart + 10 * kDay + 24);  // a day later
+  cell.Feed(service, kStart + 10 * kDay, kStart + 10 * kDay + 24);  // a window one day later
   const CapacityHistory history =
       service.History(int64_t{kStart + 9 * kDay} * 300, int64_t{kStart + 11 * kDay} * 300, 3600);
   ASSERT_EQ(history.time_s.size(), 26U);
@@ -165,7 +165,7 @@ TEST(CapacityService, AClockThatIsSetBackForgetsWhatHasNotCome) {
   CapacityService other(MadeTiers());
   ASSERT_TRUE(other.LoadState(service.SaveState()).ok());
   cell.Feed(service, kStart + 8 * kDay, kStart + 9 * kDay);
-  // The clock is set back by a day, and the day's windows are added again.
+  // The clock is set back by a day, and the windows of the day are added again.
   for (int32_t w = kStart + 8 * kDay; w < kStart + 9 * kDay; ++w) {
     const CellCapacity window = cell.At(w);
     service.OnWindow(window);

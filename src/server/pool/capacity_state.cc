@@ -1,4 +1,4 @@
-// Saves and restores the capacity service. See docs/reference/formats.md, "The state of capacity".
+// Saves and restores the capacity service. Source: docs/reference/formats.md, "The state of capacity".
 #include <algorithm>
 
 #include "common/histogram/checkpoint.h"
@@ -36,7 +36,7 @@ std::string CapacityService::SaveState() const {
 }
 
 absl::Status CapacityService::LoadAll(ByteReader& in) {
-  // The states of all earlier versions can be read.
+  // States of all earlier versions can be read.
   if (const auto version = in.Get<uint32_t>(); version > kCapacityVersion && !in.failed())
     return absl::UnimplementedError(fmt::format(
         "the state of capacity is of version {}, this one reads {} and older", version, kCapacityVersion));
@@ -77,7 +77,7 @@ absl::Status CapacityService::LoadAll(ByteReader& in) {
 absl::Status CapacityService::LoadState(std::string_view bytes) {
   const absl::StatusOr<std::string> payload = OpenCheckpoint(bytes, kMaxCapacityState);
   if (!payload.ok()) return payload.status();
-  // Loads into another service first, so that a damaged state leaves this service unchanged.
+  // Load into another service first, so that a damaged state leaves this service unchanged.
   CapacityService next(tiers_);
   ByteReader in(*payload);
   if (absl::Status s = next.LoadAll(in); !s.ok()) return s;

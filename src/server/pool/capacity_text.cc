@@ -17,7 +17,7 @@ constexpr const char* kHowKnown =
 
 std::string ShareText(double share) { return fmt::format("{:.6g} %", 100 * share); }
 
-// Returns a text such as "2 of 100" or "1 of 1,000".
+// Returns text such as "2 of 100" or "1 of 1,000".
 std::string OddsText(double share) {
   int64_t of = 100;
   while (static_cast<double>(of) * share < 0.95 && of < 1'000'000) of *= 10;

@@ -9,9 +9,9 @@
 namespace taut::server {
 namespace {
 
-// A job that is not measured for this time uses nothing; until then, its last use is used.
+// After this time without a measurement, a job uses nothing. Until then, its last usage counts.
 constexpr int64_t kGoneAfterSeconds = 900;
-constexpr double kMeasuredShare = 0.5;  // of the capacity; if a smaller share is measured, usage is unknown
+constexpr double kMeasuredShare = 0.5;  // share of the capacity; if less is measured, usage is unknown
 constexpr std::string_view kSourceNames[] = {"none", "machines", "pool"};
 
 class CellCapacityMaker {
@@ -37,7 +37,7 @@ class CellCapacityMaker {
   }
 
  private:
-  // Sums over machines. Of several machines with one name, only one is added.
+  // Sums over machines. Only one of several machines with the same name counts.
   struct Sum {
     double capacity = 0, measured = 0, allocation = 0, usage = 0, forecast = 0;
     std::vector<double> use, allocated;
@@ -51,7 +51,7 @@ class CellCapacityMaker {
     return found.tier;
   }
 
-  // Returns the tier of a job by its name, because tasks of machines contain only the names of their jobs.
+  // Returns the tier of a job by name, because tasks of machines contain only the names of their jobs.
   size_t TierOfName(const std::string& job) {
     const auto known = tier_of_name_.find(job);
     if (known != tier_of_name_.end()) return known->second;
@@ -73,7 +73,8 @@ class CellCapacityMaker {
     return tier;
   }
 
-  // Returns the machine to add out of the machines with one name, [first, end); null if none accepts tasks.
+  // Returns the machine that counts among the machines [first, end) with the same name; null if none accepts
+  // tasks.
   const MachineView* Chosen(size_t first, size_t end) const {
     const MachineView* best = nullptr;
     for (size_t i = first; i < end; ++i) {
@@ -135,7 +136,7 @@ class CellCapacityMaker {
       const double limit = task.limit[i].value_or(task.usage[i].value_or(0));
       sum.allocation += limit;
       sum.allocated[tier] += limit;
-      // A task that was not measured is added with the amount that the scheduler counts.
+      // A task that was not measured counts with the amount that the scheduler counts.
       if (measured) sum.use[tier] += task.usage[i].value_or(task.reservation[i].value_or(limit));
     }
   }
@@ -167,7 +168,7 @@ class CellCapacityMaker {
       }
     }
     for (size_t i = 0; i < usage.size(); ++i) {
-      if (any) {  // otherwise the source of usage is silent
+      if (any) {  // no measured job means that the source of usage is silent
         out_.of[i].usage = usage[i];
         out_.of[i].allocation = allocation[i];
       } else {

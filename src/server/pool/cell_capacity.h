@@ -1,5 +1,5 @@
-// Capacity, reservation and usage of the cell in one window. The capacity is that of the cell's machines, or
-// of a pool whose size is in the price file.
+// Capacity, reservation and usage of the cell in one window. The capacity is that of the cell's machines, or of a
+// pool whose size the price file defines.
 #pragma once
 
 #include <array>
@@ -20,18 +20,18 @@
 namespace taut::server {
 
 enum class CapacitySource : uint8_t { kNone, kMachines, kPool };
-std::string_view Name(CapacitySource source);  // "none", "machines", "pool"
+std::string_view Name(CapacitySource source);  // name: "none", "machines" or "pool"
 
-// Amounts of one resource, in cores or bytes; absent: unknown. Vectors are by tier, and empty if unknown.
+// Amounts of one resource in cores or bytes; absent: unknown. Vectors are by tier, and empty if unknown.
 struct CapacityAmounts {
   std::optional<double> capacity;  // sum over the machines that accept tasks
-  // The larger of the amount that groups have bought (quota) and the amount that is allocated to them.
+  // Larger of the amount that groups have bought (quota) and the amount allocated to them.
   std::optional<double> reservation;
-  std::optional<double> allocation;  // limits of running tasks (requests, for containers of Kubernetes)
+  std::optional<double> allocation;  // limits of running tasks (requests for containers of Kubernetes)
   std::optional<double> usage;       // mean for CPU, peak for memory
   std::optional<double> forecast;    // sum over machines of the predicted peak of all tasks in the next day
-  // Usage by tier. The first tier includes the capacity of machines that were not measured, so that this
-  // capacity is not sold.
+  // Usage by tier. The first tier includes the capacity of machines that were not measured, so that this capacity
+  // is not sold.
   std::vector<double> use;
   std::vector<double> allocated, bought;
 };
@@ -39,9 +39,9 @@ struct CapacityAmounts {
 struct CellCapacity {
   WindowId window;
   CapacitySource source = CapacitySource::kNone;
-  PerResource<CapacityAmounts> of;  // by Resource
+  PerResource<CapacityAmounts> of;  // amounts by resource
   uint32_t machines = 0, unmeasured_machines = 0;
-  uint32_t jobs_of_unknown_tier = 0;  // number of jobs of an unknown tier; they are in the first tier
+  uint32_t jobs_of_unknown_tier = 0;  // number of jobs of an unknown tier, which count in the first tier
   std::string unknown_tier;           // name of one unknown tier; "" if none
 
   CapacityAmounts& amounts(Resource r) { return of[static_cast<size_t>(r)]; }
@@ -51,17 +51,17 @@ struct CellCapacity {
 struct CapacityInput {
   const FleetView& fleet;         // jobs in the window
   const MachinesView* machines;   // machines in the window; null: no source of machines
-  const brain::PoolPrices* pool;  // from the price file; null: the file has no pool
-  const QuotaView* quota;         // null: no quota is configured
-  const GroupScheme* scheme;      // null: no quota is configured
+  const brain::PoolPrices* pool;  // pool of the price file; null: none
+  const QuotaView* quota;         // quota; null: not configured
+  const GroupScheme* scheme;      // scheme of the quota; null: not configured
   const JobTiers& tiers;
 };
 
-// Computes the capacity in the window of the fleet. REQUIRES fleet.window. If a ready machine has a known
-// capacity, the capacity and usage are those of the machines and their tasks; machines with one name in
-// several sources are one machine. Otherwise they are those of the pool in the price file and of all jobs of
-// the fleet. Without machines and pool, only usage and allocation of all jobs are known. O(tasks of the
-// machines) or O(jobs).
+// Computes the capacity in the window of the fleet. If a ready machine has a known capacity, capacity and usage
+// are those of the machines and their tasks. Machines with the same name in several sources are one machine.
+// Otherwise capacity and usage are those of the price file's pool and of all jobs of the fleet. Without machines
+// and pool, only usage and allocation of all jobs are known. O(tasks of the machines) or O(jobs). REQUIRES:
+// fleet.window has a value.
 CellCapacity CellCapacityOf(const CapacityInput& input);
 
 }  // namespace taut::server

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kHoursPerMonth = 365 * 24 / 12.0;
 
-constexpr size_t kMostForgotten = 100'000;  // greatest number of separate groups for forgotten jobs
+constexpr size_t kMostForgotten = 100'000;  // maximum number of separate groups for forgotten jobs
 
 int64_t WindowOf(int64_t time_s) { return FloorDiv(time_s, kWindowSeconds); }
 
@@ -28,13 +28,13 @@ void WidenTimes(int64_t today, const CostQuery& query, CostReport& report) {
   report.to = std::max(report.from, bounded(-FloorDiv(-to, align(to)) * align(to)));
 }
 
-// Finds the group of each job; reads the store once per job.
+// Finds the group of each job. Reads the store once per job.
 class Grouping {
  public:
   Grouping(History& history, const FleetView& view, const CostQuery& query, CostReport& report)
       : history_(history), view_(view), query_(query), report_(report) {}
 
-  // Returns the job's group; nullopt if the job is left out.
+  // Returns the group of a job; nullopt if the job is omitted.
   std::optional<uint32_t> Of(JobId id) {
     const auto [it, is_new] = group_of_.try_emplace(id.value, std::nullopt);
     if (!is_new) return it->second;

@@ -1,4 +1,4 @@
-// Explains a machine's figures in sentences.
+// Explains the figures of a machine in sentences.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace taut::server {
 
-// Returns one paragraph about a resource. `reason`: reason of the machine's prediction, which becomes a
-// sentence of the paragraph.
+// Returns a paragraph about a resource. `reason` explains the machine's prediction, and becomes a sentence of the
+// paragraph.
 std::string ExplainMachine(const MachineView& machine, Resource r, const Reason& reason,
                            const MachinesView& view);
 

@@ -1,4 +1,4 @@
-// Rules that assign the use of a job to a group and a tier: templates over the job's labels.
+// Rules that assign a job to a group and a tier: templates over the labels of the job.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@
 namespace taut::server {
 
 struct GroupRuleOptions {
-  std::string group = "{namespace}";  // a NameTemplate
-  std::string tier;                   // NameTemplate; "": all jobs have default_tier
+  std::string group = "{namespace}";  // NameTemplate of the group
+  std::string tier;                   // NameTemplate of the tier; "": all jobs have default_tier
   std::string default_tier = "production";
 };
 
@@ -25,9 +25,9 @@ class GroupRules {
   static absl::StatusOr<GroupRules> Make(const GroupRuleOptions& options);
 
   struct Place {
-    std::string group, tier;  // group "": the job lacks a label of the template
+    std::string group, tier;  // names; `group` is "" if the job lacks a label of the template
   };
-  // Returns the group and tier of the job.
+  // Returns the group and the tier of a job.
   Place Of(const JobRecord& job) const;
   const std::string& default_tier() const { return default_tier_; }
   bool has_tier_template() const { return tier_.has_value(); }
@@ -44,9 +44,9 @@ class GroupRules {
 // Returns true if any job was measured at `from_s` or later. O(jobs).
 bool AnySeen(const FleetView& view, int64_t from_s);
 
-// Returns the use of the jobs that were measured at `from_s` or later. The use of quota is the number of
-// tasks times the limit in force (for containers of Kubernetes, the request), else times the highest usage of
-// the window. Usage is the mean of the window. O(jobs).
+// Returns the use of the jobs that were measured at `from_s` or later. The use of quota is the number of tasks
+// times the limit in force (for containers of Kubernetes, the request), else times the maximum usage in the
+// window. Usage is the window's mean. O(jobs).
 std::vector<brain::JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s);
 
 }  // namespace taut::server

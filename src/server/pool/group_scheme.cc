@@ -12,7 +12,7 @@ GroupScheme::GroupScheme(const brain::QuotaSpec& spec, GroupRules rules, std::st
 bool GroupScheme::IsWithin(std::string_view group, std::string_view above) const {
   if (above.empty()) return false;
   std::string at(group);
-  // A quota has no cycle; if it had one, the number of steps would end the loop.
+  // The bound on the steps ends the loop even if the quota had a cycle.
   for (size_t step = 0; step <= parents_.size() && !at.empty(); ++step) {
     if (at == above) return true;
     const auto found = parents_.find(at);

@@ -1,4 +1,4 @@
-// The groups of jobs and the tree of groups, as defined by the quota and its rules at one time.
+// The groups of jobs and the tree of groups, as the quota and its rules define them at one time.
 #pragma once
 
 #include <string>
@@ -11,22 +11,21 @@
 
 namespace taut::server {
 
-// Immutable, hence thread-safe.
+// Immutable, thus thread-safe.
 class GroupScheme {
  public:
   GroupScheme(const brain::QuotaSpec& spec, GroupRules rules, std::string group_template);
 
-  // Returns the job's group; "" if the job has none.
+  // Returns the group of a job; "" if there is none.
   std::string GroupOf(const JobRecord& job) const { return rules_.Of(job).group; }
-  // Returns the job's tier; the default tier if the job's labels name none.
+  // Returns the tier of a job; the default tier if the job's labels name none.
   std::string TierOf(const JobRecord& job) const { return rules_.Of(job).tier; }
   bool has_tier_template() const { return rules_.has_tier_template(); }
   bool Has(const std::string& group) const { return parents_.contains(group); }
-  // Returns true if `group` equals `above` or is below it. A group that the quota lacks is only within
-  // itself. O(depth).
+  // Returns true if `group` equals `above` or is its descendant. A group that the quota lacks has no ancestors.
+  // O(depth).
   bool IsWithin(std::string_view group, std::string_view above) const;
-  // Returns the first of `group` and the groups above it for which `counts` returns true; "" if there is
-  // none. O(depth).
+  // Returns the first of `group` and its ancestors for which `counts` returns true; "" if there is none. O(depth).
   std::string NearestAbove(std::string_view group, absl::FunctionRef<bool(std::string_view)> counts) const;
   // Returns GroupRuleOptions::group.
   const std::string& group_template() const { return group_template_; }

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// Finds the group that pays for each job; reads the store once per job.
+// Finds the group that pays for each job. Reads the store once per job.
 class PayingGroups {
  public:
   PayingGroups(History& history, const FleetView& view, const GroupScheme& scheme,

@@ -1,4 +1,4 @@
-// Spending of the groups with budgets, from the daemon's account.
+// Computes the spending of groups with budgets from the daemon's account.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,18 @@
 
 namespace taut::server {
 
-inline constexpr const char* kNoGroup = "(none)";  // jobs without a group
+inline constexpr const char* kNoGroup = "(none)";  // name for jobs without a group
 
 struct GroupDays {
-  std::vector<brain::GroupDay> days;  // one per group and day
-  std::optional<int64_t> first_s;     // start of the account's first entry; absent without entries
+  std::vector<brain::GroupDay> days;  // spending, one element per group and day
+  // start of the account's first entry, Unix time; absent if there is none
+  std::optional<int64_t> first_s;
 };
 
-// Reads the spending in the account of [from_s, to_s) by whole days; the newest day may be incomplete. The
-// spending of a window is the larger of usage and allocation, at the accounts' prices of its day. A job's
-// spending belongs to the nearest group, at or above the job's group, that has a budget. The spending of a
-// job without a record belongs to kNoGroup. O(account), and one read of the store per forgotten job.
+// Reads the spending in the account of [from_s, to_s) by whole days; the newest day may be incomplete. A window's
+// spending is the larger of usage and allocation, at the accounts' prices of its day. The spending of a job
+// belongs to its group if that has a budget, else to the nearest ancestor with a budget. The spending of a job
+// without a record belongs to kNoGroup. O(account), with one read of the store per forgotten job.
 absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const GroupScheme& scheme,
                                         const brain::BudgetAccounts& accounts, int64_t from_s, int64_t to_s);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kHistoryVersion = 1;
 
-// Reads triples of hour, quota in use, and usage (null: absent).
+// Reads triples of hour, used quota, and usage; null: absent.
 bool ReadHours(JsonNode numbers, std::vector<brain::QuotaHour>& out) {
   size_t i = 0;
   bool good = numbers.is_array();

@@ -1,5 +1,5 @@
-// State of the quota service except its requests, as JSON. See docs/reference/formats.md, "The history of
-// quota".
+// Encodes the state of the quota service except its requests as JSON. Source: docs/reference/formats.md, "The
+// history of quota".
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace taut::server {
 
-// After a gap, jobs are measured again one after the other. Until settled_at, the use is computed from the
-// jobs that were measured since counted_from_s.
+// After a gap, jobs are measured again one after the other. Until settled_at, the use is that of the jobs that
+// were measured since counted_from_s.
 struct QuotaGap {
   Timestamp settled_at;
   int64_t counted_from_s = 0;
@@ -26,7 +26,7 @@ struct QuotaState {
 };
 
 std::string EncodeState(const brain::QuotaHistory& history, const std::optional<QuotaGap>& gap);
-// Parses a state. Returns DataLoss for a text that EncodeState did not write.
+// Parses a state. Returns DataLoss if EncodeState() did not write the text.
 absl::StatusOr<QuotaState> DecodeState(std::string_view text);
 
 }  // namespace taut::server

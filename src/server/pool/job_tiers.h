@@ -1,4 +1,4 @@
-// Tiers of a cell's pool, by priority, and the tier of each job.
+// Tiers of a cell's pool by priority, and the tier of each job.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,8 @@ struct CapacityTier {
 class JobTiers {
  public:
   struct Options {
-    const brain::Pricing* pricing = nullptr;  // must outlive this object; null: the default tiers
+    // price file, which must outlive this object; null: the default tiers
+    const brain::Pricing* pricing = nullptr;
     std::string default_tier =
         "production";  // tier of jobs for which neither quota nor price file has a tier
   };
@@ -34,13 +35,13 @@ class JobTiers {
   // Returns the index in tiers() of the tier with this name; nullopt if there is none.
   std::optional<size_t> TierNamed(std::string_view name) const;
   struct Found {
-    size_t tier = 0;      // the first tier if the name is unknown
-    std::string unknown;  // the unknown name; "" if the tier is known
+    size_t tier = 0;      // index of the tier; 0 if its name is unknown
+    std::string unknown;  // unknown name; "" if the tier is known
   };
-  // Returns the job's tier: by the template quota.tier if the quota has one, else by the price file, else the
-  // default tier. `scheme`: scheme of the quota, null without a quota.
+  // Returns the tier of a job: by the template quota.tier if the quota has one, else by the price file, else the
+  // default tier. `scheme` belongs to the quota; null: no quota.
   Found Of(const JobRecord& job, const GroupScheme* scheme) const;
-  // Returns true if Of uses the job's labels, and not only the job's name.
+  // Returns true if Of() depends on the job's labels, and not only on the job's name.
   static bool ByLabels(const GroupScheme* scheme) { return scheme != nullptr && scheme->has_tier_template(); }
 
  private:

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// Returns the amounts by which `to` exceeds `from`; none is negative.
+// Returns the amounts by which `to` exceeds `from`, at least 0 each.
 brain::QuotaVector More(const brain::QuotaVector& from, const brain::QuotaVector& to) {
   brain::QuotaVector out;
   for (const brain::QuotaAmount& each : to.amounts())
@@ -67,7 +67,7 @@ void LiveQuota::SetRequests(std::span<const brain::QuotaRequest> open) {
   std::set<uint64_t> before, after;
   for (const brain::QuotaRequest& request : requests_) before.insert(request.id);
   for (const brain::QuotaRequest& request : open) after.insert(request.id);
-  // Only IDs are compared, because the amounts of a request never change.
+  // Compare IDs only, because the amounts of a request never change.
   for (const brain::QuotaRequest& request : requests_) {
     if (!after.contains(request.id)) note(request);
   }
@@ -78,8 +78,8 @@ void LiveQuota::SetRequests(std::span<const brain::QuotaRequest> open) {
   for (const Key& key : touched) Recount(key, places_[key]);
 }
 
-// Adds up, for the place, the larger of each open request and the tasks of the request's job, and the tasks
-// of jobs without a request.
+// Computes the use of the place: for each job, the larger of its request and its tasks, plus the tasks of jobs
+// without a request.
 void LiveQuota::Recount(const Key& key, Place& place) {
   place.requests.clear();
   place.without_job = brain::QuotaVector();
@@ -106,7 +106,7 @@ void LiveQuota::Recount(const Key& key, Place& place) {
   SetCounted(key, place, counted);
 }
 
-// Sets the place's use in the tree to `counted`. Add and Remove do not fail for a covered place.
+// Sets the use of the place in the tree to `counted`. Add() and Remove() do not fail for a covered place.
 void LiveQuota::SetCounted(const Key& key, Place& place, const brain::QuotaVector& counted) {
   if (const brain::QuotaVector less = More(counted, place.counted); !less.empty())
     (void)tree_.Remove({key.group, key.tier, less});
@@ -203,12 +203,12 @@ void LiveQuota::Remove(const LiveTask& task) {
   const auto at = tasks_.find(task.name);
   if (at == tasks_.end()) return;
   if (!task.uid.empty() && !at->second.uid.empty() && task.uid != at->second.uid)
-    return;  // the name belongs to another task by now
+    return;  // another task has the name now
   Count(at->second, -1);
   tasks_.erase(at);
 }
 
-// A task with this name that was there before the hold is not the awaited task.
+// A task with this name that existed before the hold is not the awaited task.
 void LiveQuota::UnholdIfSame(const LiveTask& task) {
   const auto at = held_.find(task.name);
   if (at == held_.end()) return;

@@ -1,5 +1,5 @@
-// Benchmarks the webhook that checks quota for new pods: 1,000 groups in 50 cohorts, 100,000 pods of two
-// containers, a request for quota in every tenth group.
+// Benchmarks the webhook that checks quota for new pods: 1,000 groups in 50 cohorts, 100,000 pods with two
+// containers, and a request for quota in every tenth group.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ LiveTask Pod(int group, int number, Rng& rng) {
   return pod;
 }
 
-// Reviews a new pod. Half of the pods that fit are created; another webhook refuses the other half.
+// Reviews a new pod. Half of the pods that fit are created, and another webhook rejects the others.
 void Reviews(benchmark::State& state) {
   double now_s = 0;
   LiveQuota live([&now_s] { return now_s; });

@@ -76,7 +76,7 @@ TEST_F(Live, SaysNothingBeforeItKnowsTheTasksAndTheQuota) {
 
 TEST_F(Live, WhatNoQuotaCoversIsNotHeldToOne) {
   EXPECT_EQ(Ask(Task("web-1", 99'000, "other")), Outcome::kNotCovered);
-  EXPECT_EQ(Ask(Task("web-1", 99'000, "pool")), Outcome::kNotCovered);  // a cohort
+  EXPECT_EQ(Ask(Task("web-1", 99'000, "pool")), Outcome::kNotCovered);  // pool is a cohort
   EXPECT_EQ(Ask(Task("web-1", 99'000, "a", "free")), Outcome::kNotCovered);
   LiveTask gpu = Task("web-1", 0);
   gpu.parts[0].amounts.Set("gpu", 8);
@@ -98,7 +98,7 @@ TEST_F(Live, ATaskThatDoesNotFitIsToldWhyAndWhatWould) {
 }
 
 TEST_F(Live, TheLastRoomIsGivenOnce) {
-  EXPECT_EQ(Ask(Task("web-1", 4000), true), Outcome::kFits);  // a dry run holds nothing
+  EXPECT_EQ(Ask(Task("web-1", 4000), true), Outcome::kFits);  // a dry run holds no quota
   EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);
   EXPECT_EQ(Ask(Task("web-2", 1000)), Outcome::kDoesNotFit);
   EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);  // a repeated review of the task
@@ -137,12 +137,12 @@ TEST_F(Live, ATaskOfTheSameNameTakesTheRoomOfTheOneBefore) {
   LiveTask next = old;
   next.uid = "uid-2";
   EXPECT_EQ(Ask(next), Outcome::kFits);
-  live_.Put(old);  // the watch is late
+  live_.Put(old);  // a late event of the watch
   EXPECT_EQ(live_.held(), 1U);
   live_.Remove(old);
   EXPECT_EQ(Left(), 0);
   live_.Put(next);
-  live_.Remove(old);  // late report
+  live_.Remove(old);  // a late event of the watch
   EXPECT_EQ(live_.held(), 0U);
   EXPECT_EQ(Left(), 0);
 }
@@ -150,17 +150,17 @@ TEST_F(Live, ATaskOfTheSameNameTakesTheRoomOfTheOneBefore) {
 TEST_F(Live, WhatARequestWasGrantedStaysGranted) {
   const std::vector<brain::QuotaRequest> open = {Request(1, "a/deployment/web", 3000)};
   live_.SetRequests(open);
-  EXPECT_EQ(Left(), 1000);  // for other jobs
+  EXPECT_EQ(Left(), 1000);  // remaining quota for other jobs
   EXPECT_EQ(Ask(Task("web-1", 2000)), Outcome::kFits);
   live_.Put(Task("web-1", 2000));
   EXPECT_EQ(Left(), 1000);
-  EXPECT_EQ(Ask(Task("web-2", 2000)), Outcome::kFits);  // 1 core within the request, 1 core in addition
+  EXPECT_EQ(Ask(Task("web-2", 2000)), Outcome::kFits);  // one core within the request and one in addition
   EXPECT_EQ(Left(), 0);
   live_.SetRequests({});
   EXPECT_EQ(Left(), 0);
   now_s_ += 30;
   EXPECT_EQ(Left(), 2000);
-  live_.SetRequests(std::vector{Request(2, "", 1500)});  // without a job
+  live_.SetRequests(std::vector{Request(2, "", 1500)});  // a request without a job
   EXPECT_EQ(Left(), 500);
 }
 

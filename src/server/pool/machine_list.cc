@@ -87,7 +87,7 @@ MachinesPage ListMachines(const MachinesView& view, const MachinesQuery& query) 
     }
     return !by.source && !ascending && b->name < a->name;
   };
-  // The machines are in the order of names.
+  // The stable sort keeps machines with equal figures in the order of their names.
   std::stable_sort(page.machines.begin(), page.machines.end(), less);
   const size_t first = std::min(query.offset, page.machines.size());
   page.machines.erase(page.machines.begin(), page.machines.begin() + static_cast<std::ptrdiff_t>(first));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kHorizonHours = 24;
 
-// Returns the key of a task. The key survives a restart, unlike the number of the task.
+// Returns the key of a task, which survives a restart, unlike the number of the task.
 uint64_t KeyOf(const PlacedTask& task) {
   return XXH3_64bits_withSeed(task.task.data(), task.task.size(),
                               XXH3_64bits(task.job.data(), task.job.size()));
@@ -30,7 +30,7 @@ std::unique_ptr<brain::DurablePredictor> MakePool(const MachineOptions& options)
   return brain::NewPoolPredictor(settings, kHorizonHours);
 }
 
-// Data of one task in a window; null: the window has no such data.
+// Data about one task in a window; null if the window has no such data.
 struct Found {
   const JobWindowData* job = nullptr;
   const TaskWindow* task = nullptr;
@@ -38,7 +38,8 @@ struct Found {
   const TaskStart* start = nullptr;
 };
 
-// CPU usage includes usage of starts, because the machine bears it.
+// Returns a task's usage in the window; absent if not measured. Adds the CPU usage of starts, which also loads the
+// machine.
 std::optional<double> UsageOf(const Found& found, Resource r) {
   const TaskWindow* task = found.task;
   if (r == Resource::kCpu) {
@@ -66,7 +67,7 @@ Found FindIn(const ClosedWindow& closed, const TaskRef& ref) {
 
 }  // namespace
 
-// State of a pass over one window: the input, and scratch memory for the present machine.
+// A pass over one window: the input, and memory that is reused from machine to machine.
 struct MachineService::Pass {
   const ClosedWindow& closed;
   std::string source = {};
@@ -107,12 +108,12 @@ void MachineService::OnWindow(const ClosedWindow& closed, std::vector<PlacementO
   const std::lock_guard lock(mutex_);
   if (window_.has_value() && closed.window <= *window_) {
     if (window_->index - closed.window.index <= kWindowsPerHour) return;
-    Begin();  // the clock was set back: the state belongs to a future time
+    Begin();  // the clock was set back, and the state is from the future
   }
   window_ = closed.window;
   for (auto& [key, machine] : machines_) {
     if (machine.view == nullptr || !machine.view->present) continue;
-    // Makes a new view, because readers may hold the published view.
+    // Make a new view, because readers may hold the published one.
     auto away = std::make_shared<MachineView>();
     away->name = key.first;
     away->source = key.second;
@@ -135,8 +136,8 @@ void MachineService::OnWindow(const ClosedWindow& closed, std::vector<PlacementO
       Take(machine, std::move(placed), pass);
     }
   }
-  // Promises of the past day end before EndWindow changes the predictors. Publish predicts with the new
-  // state, and MakePromises makes promises of the predictions that Publish has shown.
+  // Compare the promises of the past day before EndWindow() changes the predictors. Publish() then predicts with
+  // the new state, and MakePromises() promises what Publish() has shown.
   JudgePromises(closed.window);
   for (const auto& p : predictors_) p->EndWindow(closed.window);
   Publish();
@@ -159,12 +160,12 @@ void MachineService::Take(Machine& machine, PlacedMachine placed, Pass& pass) {
   std::vector<std::pair<uint64_t, size_t>> order;
   for (size_t i = 0; i < placed.tasks.size(); ++i) order.emplace_back(KeyOf(placed.tasks[i]), i);
   std::sort(order.begin(), order.end());
-  // Tasks are in the order of their keys, so that states[i], the loads and tasks.entries() have equal indices.
-  // Two tasks with one key would share a state.
+  // Sort tasks by key, so that states[i], the loads and tasks.entries() have equal indices. Remove tasks with
+  // equal keys, which would share a state.
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   order.erase(std::unique(order.begin(), order.end(), same), order.end());
   for (auto& loads : pass.loads) loads.clear();
-  // A list of loads also serves as the list of keys for Match.
+  // Use a list of loads as the list of keys for Match().
   for (const auto& [key, i] : order) pass.loads[0].push_back({.task = key});
   const auto states = machine.tasks.Match(pass.loads[0], [] { return Task(); });
   pass.loads[0].clear();
@@ -185,7 +186,8 @@ void MachineService::Take(Machine& machine, PlacedMachine placed, Pass& pass) {
   NotePromise(machine, pass);
 }
 
-// Sets the last element of each list of loads in the pass.
+// Updates `task` and `view` from the window's measurements. Sets the task's load, the last element of each list in
+// the pass.
 void MachineService::Measure(const PlacedTask& placed, Pass& pass, Task& task, MachineTaskView& view) const {
   const Found found = placed.number.has_value() ? FindIn(pass.closed, *placed.number) : Found();
   for (const Resource r : kResources) {
@@ -206,7 +208,7 @@ void MachineService::Measure(const PlacedTask& placed, Pass& pass, Task& task, M
     view.usage[i] = usage;
     view.reservation[i] = task.reservations[i].Step(pass.closed.window, {usage, task.asked[i], task.cap[i]},
                                                     options_.reservation);
-    // The limit of a task without a cap is its highest usage or its request, whichever is more.
+    // A task without a cap has the larger of its maximum usage and its request as limit.
     brain::TaskLoad& load = pass.loads[i].back();
     load.usage = usage.has_value() ? static_cast<float>(*usage) : kAbsent;
     load.limit = static_cast<float>(task.cap[i].value_or(
@@ -245,7 +247,7 @@ void MachineService::SumUp(const Machine& machine, Resource r, std::span<const b
   }
 }
 
-// Called after EndWindow, which may change the predictors.
+// Call after EndWindow(), which may change the predictors.
 void MachineService::Predict(const Machine& machine, MachineView& view) const {
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
@@ -275,7 +277,8 @@ void MachineService::NotePromise(Machine& machine, const Pass& pass) {
     size_t there = 0;
     const auto entries = machine.tasks.entries();
     for (size_t i = 0; i < entries.size(); ++i) {
-      if (entries[i].state.reservations[r].first() > promise.made()) continue;  // a task that started later
+      // the task started after the promise
+      if (entries[i].state.reservations[r].first() > promise.made()) continue;
       ++there;
       if (pass.loads[r][i].measured()) usage += pass.loads[r][i].capped();
     }
@@ -292,8 +295,8 @@ void MachineService::JudgePromises(WindowId window) {
       ++machine.kept[i].judged;
       machine.kept[i].passed += outcome->passed ? 1 : 0;
       promise_totals_.Add(r, *outcome);
-      if (machine.view->present) continue;  // Take has made a new view
-      // Makes a copy, because readers may hold the published view.
+      if (machine.view->present) continue;  // Take() made a new view
+      // Copy the view, because readers may hold the published one.
       machine.view = std::make_shared<MachineView>(*machine.view);
       machine.view->amounts[i].promises = machine.kept[i];
     }
@@ -302,7 +305,7 @@ void MachineService::JudgePromises(WindowId window) {
 }
 
 void MachineService::MakePromises(WindowId window) {
-  // Promises are made only with the last window of a day, so that they cover exactly the next day.
+  // Make promises only with the last window of a day, so that they cover exactly the next day.
   if (window.day() == window.next().day()) return;
   for (auto& [key, machine] : machines_) {
     if (!machine.view->present) continue;

@@ -1,6 +1,6 @@
 // The machines of a running cell: limits, reservations and usage of their tasks, and a prediction of each
 // machine's peak from the history of all machines. The service compares past predictions with the usage that
-// followed. See docs/algorithms/overcommit.md, "The machines of a running cell".
+// followed. Source: docs/algorithms/overcommit.md, "The machines of a running cell".
 #pragma once
 
 #include <array>
@@ -31,29 +31,28 @@ namespace taut::server {
 struct MachineOptions {
   double risk = 0.01;  // risk target: share of machine-days with a peak above the prediction
   brain::ReservationSettings reservation;
-  // A machine that is absent for this time is forgotten. The time must exceed the horizon of 24 h.
+  // Time after which an absent machine is forgotten. Must exceed the horizon of 24 h.
   int32_t forget_days = 14;
-  // Settings of the pool predictor; tests shorten them.
+  // Settings of the pool predictor, which tests shorten.
   double history_days = 7, min_days = 20;
 };
 
-// The present machines of one source.
+// The current machines of one source.
 struct PlacementOf {
   std::string source;
   std::vector<PlacedMachine> machines;
 };
 
-// Thread-safe. Machines with the same name in two sources are two machines.
+// Maintains the machines. Machines with the same name in two sources are two machines. Thread-safe.
 class MachineService {
  public:
   explicit MachineService(const MachineOptions& options);
 
   // Deletes the whole state.
   void Clear();
-  // Processes a closed window and the present placement of tasks. A window that is not later than the last
-  // window is ignored. A window that is more than an hour before the last window sets the clock back: the
-  // whole state is deleted. Takes at most 1 s for 5,000 machines with 100,000 tasks
-  // (machine_service_bench.cc).
+  // Processes a closed window and the current placement of tasks. Ignores a window that is not later than the last
+  // window. A window more than an hour before the last window sets the clock back, which deletes the whole state.
+  // Takes at most 1 s for 5,000 machines with 100,000 tasks (machine_service_bench.cc).
   void OnWindow(const ClosedWindow& closed, std::vector<PlacementOf> placement);
   // Returns the latest snapshot; never null.
   std::shared_ptr<const MachinesView> View() const;
@@ -62,20 +61,20 @@ class MachineService {
     std::shared_ptr<const MachineView> machine;
     PerResource<Reason> reasons;  // reasons of the predictions
   };
-  // Returns a machine with explanations. `source`: "" for any source. NotFound: there is no such machine.
-  // FailedPrecondition: several sources have a machine of this name.
+  // Returns a machine with explanations. `source` "": any source. Returns NotFound if there is no such machine,
+  // and FailedPrecondition if several sources have a machine of this name.
   absl::StatusOr<Detail> Find(std::string_view name, std::string_view source) const;
 
-  // Returns the whole state, with a checksum (common/histogram/checkpoint.h).
+  // Returns the whole state with a checksum (common/histogram/checkpoint.h).
   std::string SaveState() const;
-  // Restores a state, before the first OnWindow. Returns an error if the state is damaged or from another
-  // version; the service is then unchanged.
+  // Restores a state. Call before the first OnWindow(). Returns an error if the state is damaged or from another
+  // version, and then leaves the service unchanged.
   absl::Status LoadState(std::string_view bytes);
 
  private:
   struct Task {
     PerResource<brain::Reservation> reservations;
-    PerResource<float> highest = kAllAbsent;  // highest usage
+    PerResource<float> highest = kAllAbsent;  // maximum usage
     PlacedAmounts asked, cap;                 // last known amounts
   };
   struct Machine {
@@ -83,7 +82,7 @@ class MachineService {
     brain::TaskStates<Task> tasks;
     PerResource<OpenPromise> promises;
     PerResource<PromiseCounts> kept;
-    std::shared_ptr<MachineView> view;  // replaced, never changed, after it is published
+    std::shared_ptr<MachineView> view;  // published views are replaced, never changed
     WindowId seen{INT32_MIN / 4};
   };
   using Key = std::pair<std::string, std::string>;  // name, source
@@ -95,7 +94,7 @@ class MachineService {
   static void SaveMachine(const Machine& machine, ByteWriter& out);
   static absl::Status LoadMachine(ByteReader& in, Machine& machine);
   absl::Status LoadAll(ByteReader& in);
-  // The functions below REQUIRE mutex_.
+  // REQUIRES (all functions below): mutex_ is locked.
   void Begin();
   Machine& At(const Key& key);
   struct Pass;
@@ -114,14 +113,14 @@ class MachineService {
   const MachineOptions options_;
   mutable std::mutex mutex_;
   Machines machines_;
-  std::vector<uint32_t> free_;  // numbers that new tasks may get
+  std::vector<uint32_t> free_;  // numbers for new tasks
   uint32_t next_number_ = 0;
-  std::vector<std::string> sources_;  // names, in the order of first appearance
+  std::vector<std::string> sources_;  // names in the order of their first appearance
   PerResource<std::unique_ptr<brain::DurablePredictor>> predictors_;
   PromiseTotals promise_totals_;
   std::optional<WindowId> window_;
 
-  mutable std::mutex view_mutex_;  // guards only view_, so that readers do not wait for a pass
+  mutable std::mutex view_mutex_;  // lock for view_ only, so that readers do not wait for a pass
   std::shared_ptr<const MachinesView> view_;
 };
 

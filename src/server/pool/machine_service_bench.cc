@@ -1,5 +1,5 @@
-// Benchmarks the machine service: one window of 5,000 machines with 20 tasks each, both resources, at the end
-// of a block of the pool. Also measured: saving and loading the state.
+// Benchmarks the machine service: one window of 5,000 machines with 20 tasks each, for both resources, at the end
+// of a block of the pool. Also measures saving and loading the state.
 #include <benchmark/benchmark.h>
 
 #include <cmath>

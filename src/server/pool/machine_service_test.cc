@@ -127,7 +127,7 @@ TEST(MachineService, MachinesComeAndGoAndChange) {
   EXPECT_EQ(service.View()->totals[0].machines, 2U);
   EXPECT_EQ(service.View()->totals[0].present, 1U);
 
-  // The machine returns with less capacity: the reservations of its tasks continue.
+  // The machine returns with less capacity, and the reservations of its tasks continue.
   cell.machines["a"] = a.mapped();
   cell.capacity["a"] = {2.0, 8e9};
   cell.Window(service);
@@ -135,7 +135,7 @@ TEST(MachineService, MachinesComeAndGoAndChange) {
   EXPECT_EQ(Only(service, "a").of(Resource::kCpu).capacity, 2);
   EXPECT_EQ(Only(service, "a").of(Resource::kCpu).reclaimable, 0) << "not below 0";
 
-  // A task that moves to another machine was started again: its reservation begins at its limit.
+  // A task that moves to another machine has restarted, so its reservation starts at its limit.
   cell.machines["b"].insert(cell.machines["a"].extract("x"));
   cell.Window(service);
   EXPECT_TRUE(Only(service, "a").tasks.empty());
@@ -261,7 +261,7 @@ TEST(MachineService, PromisesAndHoldsThemAgainstWhatCame) {
   EXPECT_THAT(detail->reasons[1].sentence, HasSubstr(" GiB: above each"));
 }
 
-// Only tasks that ran when the promise was made are compared; later tasks are ignored.
+// Only tasks that ran when the promise was made count.
 TEST(MachineService, ATaskThatComesLaterBreaksNoPromise) {
   MachineOptions options;
   options.history_days = 2;
@@ -294,7 +294,7 @@ TEST(MachineService, ARestartGivesTheSameFigures) {
   made.Days(one, 2);
   same.Days(two, 2);
   EXPECT_EQ(Text(two), Text(one));
-  // With another risk target, the history stays.
+  // Another risk target does not affect the history.
   options.risk = 0.2;
   MachineService three(options);
   ASSERT_TRUE(three.LoadState(one.SaveState()).ok());
@@ -314,7 +314,7 @@ TEST(MachineService, DamagedStateIsRefusedAndChangesNothing) {
   std::string flipped = sealed;
   flipped[flipped.size() / 2] ^= 1;
   EXPECT_EQ(fresh.LoadState(flipped).code(), absl::StatusCode::kDataLoss);
-  // States of a faulty writer: complete, but with impossible contents.
+  // States of a faulty writer, which are complete but have impossible contents.
   const std::string payload = *OpenCheckpoint(sealed);
   Rng rng(5);
   for (int i = 0; i < Scaled(3000); ++i) {

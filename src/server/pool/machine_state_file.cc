@@ -1,4 +1,4 @@
-// Saves and restores the machine service. See docs/reference/formats.md, "The state of machines".
+// Saves and restores the machine service. Source: docs/reference/formats.md, "The state of machines".
 #include <cmath>
 
 #include "common/histogram/checkpoint.h"
@@ -190,7 +190,7 @@ absl::Status MachineService::LoadAll(ByteReader& in) {
 absl::Status MachineService::LoadState(std::string_view bytes) {
   const absl::StatusOr<std::string> payload = OpenCheckpoint(bytes, kMaxMachinesState);
   if (!payload.ok()) return payload.status();
-  // Loads into another service first, so that a damaged state leaves this service unchanged.
+  // Load into another service first, so that a damaged state leaves this service unchanged.
   MachineService next(options_);
   ByteReader in(*payload);
   if (absl::Status s = next.LoadAll(in); !s.ok()) return s;

@@ -8,7 +8,7 @@
 namespace taut::server {
 namespace {
 
-// A large state is not written with every window; a kill then loses up to half an hour of history.
+// A large state is not written with every window, so that a kill may lose up to half an hour of history.
 constexpr size_t kLargeState = size_t{16} << 20;
 constexpr int kWindowsOfLargeState = 6;
 

@@ -1,5 +1,5 @@
-// The component of the machine service: passes each closed window and the sources' placement to the service,
-// and stores the service's state.
+// The component of the machine service, which passes each closed window and the sources' placement to the service,
+// and stores its state.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class MachinesComponent final : public Component {
   std::string_view name() const override { return "machines"; }
   MachineService* service() { return &service_; }
   const MachineService* service() const { return &service_; }
-  // Returns the amounts of the largest machine by Resource; 0 if unknown. Thread-safe.
+  // Returns the amounts of the largest machine by resource; 0 if unknown. Thread-safe.
   PerResource<double> Largest() const;
   // Reads the state. If the state is damaged, logs the damage and starts with an empty service.
   absl::Status Start() override;
@@ -32,15 +32,15 @@ class MachinesComponent final : public Component {
 
  private:
   void Load();
-  // Passes the closed window to the service. Skips windows of the past, because the placement of their tasks
-  // is unknown.
+  // Passes a closed window to the service. Skips windows in the past, because the placement of their tasks is
+  // unknown.
   void OnTick(const TickEvents& events);
 
   const DaemonContext& context_;
   KeptState state_;
   const std::vector<const PlacementSource*> sources_;
   MachineService service_;
-  size_t state_bytes_ = 0;  // size of the state that was saved last
+  size_t state_bytes_ = 0;  // size of the last saved state
   int windows_ = 0;         // number of windows since the last save
   std::atomic<double> pass_s_ = 0, save_s_ = 0;
 };

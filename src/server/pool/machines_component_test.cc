@@ -1,4 +1,4 @@
-// The machines component: a window with the tasks of each source, windows of the past, and a restart.
+// Tests of the machines component: a window with the tasks of each source, windows in the past, and a restart.
 #include "server/pool/machines_component.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ class MachinesComponentTest : public ComponentTest {
   MachinesComponentTest() {
     agents_.Set({MachineOf("small", 8, 32e9, "other"), MachineOf("large", 64, 16e9, "absent")});
   }
-  // Closes a window with one task of this job.
+  // Returns a machine with one task of the job. The task has limits of 4 cores and 4e9 bytes.
   static PlacedMachine MachineOf(std::string name, double cores, double bytes, std::string job) {
     PlacedMachine machine{.name = std::move(name), .capacity = {cores, bytes}};
     PlacedTask& task = machine.tasks.emplace_back();
@@ -44,7 +44,7 @@ TEST_F(MachinesComponentTest, BeforeAWindowNothingIsKnown) {
   EXPECT_THAT(log_.lines(), SizeIs(0));
   EXPECT_THAT(MetricsOf(*run), Not(HasSubstr("tautd_machines{")));
   EXPECT_THAT(MetricsOf(*run), HasSubstr("tautd_machines_failed_saves_total 0\n"));
-  run->Save();  // without a window there is no state
+  run->Save();  // there is no state without a window
   run->Stop();
 }
 

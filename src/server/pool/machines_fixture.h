@@ -1,4 +1,4 @@
-// A cell of synthetic machines for tests: tasks with usage and limits, window by window.
+// A cell of synthetic machines for tests, whose tasks have usage and limits, window by window.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ class MadeMachines {
     float cpu = 1, memory = 1e9F;  // usage; negative: not measured
     std::optional<double> cpu_limit = 4, memory_limit = 4e9;
   };
-  // Tasks by machine and task name. The task TASK belongs to the job "job-TASK".
+  // Tasks by machine and name of the task. A task TASK belongs to the job "job-TASK".
   std::map<std::string, std::map<std::string, MadeTask>> machines;
-  std::map<std::string, PlacedAmounts> capacity;  // by machine; default: 16 cores and 64e9 bytes
+  std::map<std::string, PlacedAmounts> capacity;  // key: machine; default: 16 cores and 64e9 bytes
   std::string source = "kubernetes";
 
-  // Returns the placement, with the task numbers of the last window.
+  // Returns the placement with the task numbers of the last window.
   std::vector<PlacedMachine> Placed() const {
     std::vector<PlacedMachine> out;
     for (const auto& [name, tasks] : machines) {

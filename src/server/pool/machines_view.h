@@ -1,4 +1,4 @@
-// Snapshot of the machine service: figures of one window.
+// Snapshot of the machine service: the figures of one window.
 #pragma once
 
 #include <array>
@@ -13,22 +13,22 @@
 
 namespace taut::server {
 
-// Numbers of machine-days whose prediction was compared with the usage that followed.
+// Counts of machine-days whose prediction was compared with the usage that followed.
 struct PromiseCounts {
-  uint64_t judged = 0, passed = 0;  // passed: the peak exceeded the prediction
+  uint64_t judged = 0, passed = 0;  // `passed` counts peaks above the prediction
 };
 
-// Amounts of one resource on a machine, cores or bytes. Absent: unknown, for the reason in `why`.
+// Amounts of one resource on a machine, in cores or bytes; absent: unknown for the reason in `why`.
 struct MachineAmounts {
   std::optional<double> capacity;
-  std::optional<double> limits;  // sum over tasks with a limit (a request, for containers of Kubernetes)
+  std::optional<double> limits;  // sum over the tasks with a limit (a request for containers of Kubernetes)
   uint32_t without_limit = 0;    // number of tasks without a limit
   uint32_t measured_tasks = 0;   // number of tasks with known usage
   std::optional<double> reservations, usage;
-  std::optional<double> predicted;        // peak within the horizon, at the risk target
-  bool learnt = false;                    // true if the prediction is based on observations, not limits
-  std::optional<double> reclaimable;      // capacity less prediction; at least 0
-  std::optional<double> reclaimable_now;  // limits less reservations; at least 0
+  std::optional<double> predicted;        // peak within the horizon at the risk target
+  bool learnt = false;                    // true if the prediction is based on observations instead of limits
+  std::optional<double> reclaimable;      // capacity less prediction, at least 0
+  std::optional<double> reclaimable_now;  // limits less reservations, at least 0
   std::string why;                        // reason for absent figures; "" if none is absent
   PromiseCounts promises;                 // outcomes of this machine's predictions
 };
@@ -41,17 +41,17 @@ struct MachineTaskView {
 
 struct MachineView {
   std::string name, source;
-  std::vector<std::string> also_in;  // other sources that have a machine of this name
+  std::vector<std::string> also_in;  // other sources with a machine of this name
   bool present = false;              // true if the source had the machine when the window closed
   bool ready = false;
-  int64_t seen_s = 0;  // end of the last window in which the machine was present
+  int64_t seen_s = 0;  // end of the last window with the machine, Unix time
   PerResource<MachineAmounts> amounts;
-  std::vector<MachineTaskView> tasks;  // unordered
+  std::vector<MachineTaskView> tasks;  // tasks in any order
 
   const MachineAmounts& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };
 
-// Sum of one figure over the machines of a source, and the number of machines whose figure is known.
+// Sum of a figure over the machines of a source, and the number of machines with a known figure.
 struct MachineSum {
   double amount = 0;
   uint32_t machines = 0;
@@ -68,17 +68,18 @@ struct MachineTotals {
   uint32_t machines = 0, present = 0, tasks = 0;
   struct Of {
     MachineSum capacity, limits, reservations, usage, predicted, reclaimable, reclaimable_now;
-    uint32_t learnt = 0;  // number of machines with a learnt prediction
+    uint32_t learnt = 0;  // number of machines with a learned prediction
   };
-  PerResource<Of> of;  // by Resource
+  PerResource<Of> of;  // sums by resource
 };
 
 struct MachinesView {
   std::optional<WindowId> window;  // window of the figures; nullopt before the first window
   double risk = 0, horizon_h = 0;
-  std::vector<std::shared_ptr<const MachineView>> machines;  // by name, then source
-  std::vector<MachineTotals> totals;                         // by source, in order of first appearance
-  // Counts of the last kPromiseDays, by Resource.
+  std::vector<std::shared_ptr<const MachineView>> machines;  // machines by name and source
+  // totals by source, in the order of their first appearance
+  std::vector<MachineTotals> totals;
+  // Counts over the last kPromiseDays, by resource.
   PerResource<PromiseCounts> promises;
 };
 

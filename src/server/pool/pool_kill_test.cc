@@ -1,4 +1,4 @@
-// A kill between the saves of two components: each component continues from its own state, with newer passes.
+// Tests a kill between the saves of two components: each component continues from its own state with newer passes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class Process {
     task.asked = task.cap = {4.0, 4e9};
     placement_.Set({machine});
     auto* const prices = components_.Add(std::make_unique<PricesComponent>(PricesConfig(), context_));
-    // Capacity starts after the machines, wherever they are in the list.
+    // The capacity component starts after the machines component, although it is added first.
     auto made = std::make_unique<MachinesComponent>(MachinesConfig(), context_,
                                                     std::vector<const PlacementSource*>{&placement_});
     machines_ = made.get();
@@ -90,7 +90,7 @@ class Process {
 
 class PoolKill : public testing::Test {
  protected:
-  static constexpr int kKilled = 41, kEnd = 72;  // machines are saved with window 40, capacity with 38
+  static constexpr int kKilled = 41, kEnd = 72;  // machines are saved with window 40, capacity with window 38
   PoolKill() {
     Process whole(whole_store_, whole_store_.states());
     whole.Close(0, kEnd);
@@ -100,7 +100,7 @@ class PoolKill : public testing::Test {
   }
 
   InMemoryStore whole_store_, store_;
-  // Without a kill for comparison.
+  // State without a kill, for comparison.
   std::string machines_;
   std::vector<std::optional<double>> used_;
 };

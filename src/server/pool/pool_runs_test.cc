@@ -1,5 +1,5 @@
-// Components of the pool: the files that they read at a start and a reload, and their state, which survives a
-// start and a reload.
+// Tests of the pool's components: the files that they read at a start and a reload, and their state, which
+// survives both.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_F(PoolRuns, AReloadTakesAnotherQuotaAndKeepsItWhereTheFileIsWrong) {
 
 TEST_F(PoolRuns, RequestsForQuotaOutliveAKillAndAWrongQuotaFileEndsTheStart) {
   config_.quota.file = dir_.Write("ten.yaml", kQuotaOfTen);
-  CloseAWindow();  // before this window no use is known, and no request is decided
+  CloseAWindow();  // before this window, no use is known and no request is decided
   uint64_t id = 0;
   {
     const std::unique_ptr<QuotaComponent> run = StartQuota();

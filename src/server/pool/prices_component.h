@@ -1,4 +1,4 @@
-// The component of the price file: reads and checks the file, and records it in the store.
+// The component of the price file, which reads and checks the file and records it in the store.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace taut::server {
 
-// Reads and checks the price file; sets `text` to its text unless `text` is null. Errors of ReadPriceText,
-// ParsePriceFile and CheckAccountPrices. InvalidArgument if the file and the configuration have different
-// currencies. All errors begin with "prices.file: ".
+// Reads and checks the price file. Sets `text` to the file's text unless null. Returns errors of ReadPriceText(),
+// ParsePriceFile() and CheckAccountPrices(), and InvalidArgument if file and configuration have different
+// currencies. All errors start with "prices.file: ".
 absl::StatusOr<brain::Pricing> ReadPrices(const PricesConfig& config, std::string* text = nullptr);
 
 class PricesComponent final : public Component {
@@ -26,16 +26,15 @@ class PricesComponent final : public Component {
       : config_(std::move(config)), context_(context), record_("prices", "the record of prices", context) {}
 
   std::string_view name() const override { return "prices"; }
-  // Reads the price file. Errors as ReadPrices; an error of the record is only logged.
+  // Reads the price file. Returns errors of ReadPrices(). An error of the record is only logged.
   absl::Status Start() override;
-  // Returns the price file's contents; null without a price file. Called after Start.
+  // Returns the contents of the price file; null without a price file. Call after Start().
   const brain::Pricing* pricing() const { return pricing_.has_value() ? &*pricing_ : nullptr; }
-  // Returns the changes of past prices by edited price files, in the order in which they were noticed.
+  // Returns changes of past prices by edited price files, in the order in which they were noticed.
   const std::vector<brain::SeenPriceChange>& changes() const { return changes_; }
 
  private:
-  // Compares `text` with the record and adds the changes of past prices. With a store in memory, there is no
-  // record.
+  // Compares `text` with the record, and adds the changes of past prices. A store in memory has no record.
   void Record(std::string text, int64_t now_s);
   void Write(const PriceRecord& record);
 

@@ -1,8 +1,8 @@
 // Compares predictions of machines' peaks with the usage that followed.
 //
-// At the end of each day (UTC), the prediction of a machine for the next day is a promise: the peak of the
-// present tasks stays below the prediction. Tasks that start later are ignored. A promise has no outcome if
-// less than half of the windows of its day were measured.
+// At the end of each day (UTC), the prediction of a machine for the next day is a promise: the peak of the current
+// tasks stays below the prediction. Later tasks do not count. A promise has no outcome if fewer than half of the
+// windows of its day were measured.
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@ class OpenPromise {
   bool open() const { return made_.has_value(); }
   // Returns the window in which the promise was made. REQUIRES: open().
   WindowId made() const { return *made_; }
-  // Notes the usage of the promise's tasks in a window of the promise's day.
+  // Notes the usage of the promise's tasks in a window of its day.
   void Note(WindowId window, double usage);
   struct Outcome {
     int32_t day = 0;
     bool passed = false;
   };
-  // Ends the promise once the promise's day is over, and returns the outcome. `window`: last closed window.
-  // Returns nullopt if the day is not over, or too few windows were measured.
+  // Ends the promise if its day is over, and returns the outcome. `window` is the last closed window. Returns
+  // nullopt if the day is not over, or if too few windows were measured.
   std::optional<Outcome> End(WindowId window);
 
   void Save(ByteWriter& out) const;
@@ -51,9 +51,9 @@ class OpenPromise {
 // Outcomes of all machines' promises, by day and resource.
 class PromiseTotals {
  public:
-  // Counts the outcome of a promise on the promise's day.
+  // Counts the outcome of a promise on its day.
   void Add(Resource r, const OpenPromise::Outcome& outcome);
-  // Forgets the counts of days before `day`.
+  // Deletes the counts of days before `day`.
   void ForgetBefore(int32_t day);
   // Returns the sums over all days.
   PerResource<PromiseCounts> Sums() const;
@@ -66,11 +66,11 @@ class PromiseTotals {
     int32_t day = 0;
     PerResource<PromiseCounts> of;
   };
-  std::deque<Day> days_;  // ascending days
+  std::deque<Day> days_;  // days, ascending
 };
 
 void Save(const PromiseCounts& counts, ByteWriter& out);
-// Reads the counts. DataLoss if `passed` exceeds `judged`.
+// Reads the counts. Returns DataLoss if `passed` exceeds `judged`.
 absl::StatusOr<PromiseCounts> LoadPromiseCounts(ByteReader& in);
 
 }  // namespace taut::server

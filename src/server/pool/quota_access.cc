@@ -13,8 +13,7 @@ namespace {
 
 constexpr int64_t kMaxTasks = 1'000'000'000;
 
-// Returns true if the caller made the request or was the last to change it. The names are compared in the
-// format of WhoOf.
+// Returns true if the caller made the request or changed it last. Compares names in the format of WhoOf().
 bool IsOf(const HttpRequest& caller, const brain::QuotaRequest& request) {
   if (caller.user.empty()) return false;
   return request.who == caller.user || request.who.starts_with(StrCat(caller.user, " (says "));
@@ -127,7 +126,7 @@ absl::StatusOr<brain::QuotaRequest> QuotaAccess::Withdraw(const HttpRequest& cal
   if (absl::Status s = Allowed(caller, Act::kMakeRequests); !s.ok()) return s;
   const absl::StatusOr<std::string> who = WhoOf(caller);
   if (!who.ok()) return who.status();
-  // A request that the caller may see but not end is refused, and not reported as missing.
+  // A request that the caller may see but not end is refused, not reported as missing.
   const absl::StatusOr<brain::QuotaRequest> found = Find(caller, id);
   if (!found.ok()) return found;
   const bool any = ReachOf(caller, Act::kEndRequests).Has(found->asked.group);

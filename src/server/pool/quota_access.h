@@ -1,5 +1,5 @@
-// Quota as a caller may see and change it. The HTTP API and the gRPC port decide, make and end requests here, so
-// that permissions and texts are the same in both.
+// Quota within the permissions of a caller. The HTTP API and the gRPC port decide, make and end requests through
+// this file, so that permissions and texts are equal.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,26 @@
 
 namespace taut::server {
 
-// A request for quota as its sender writes it, and the job that the quota is for.
+// A request for quota as its sender wrote it, with the job for which the quota is.
 struct AskedQuota {
   brain::AdmissionRequest request;
   std::string job;
 
-  // Sets a field: "group", "tier", "job", "tasks", "priority", "duration", or a resource such as "cpu".
-  // InvalidArgument, with the field, for an invalid value.
+  // Sets a field: "group", "tier", "job", "tasks", "priority", "duration", or a resource such as "cpu". Returns
+  // InvalidArgument with the field if the value is invalid.
   absl::Status Set(std::string_view field, const std::string& text);
   // Returns InvalidArgument if a required field is missing or a text is not printable.
   absl::Status Check() const;
 };
 
-// Returns NotFound for a group that the caller may not see or that does not exist. The text names only the
-// groups that the caller may see.
+// Returns NotFound for a group that the caller may not see or that does not exist. The text names only groups that
+// the caller may see.
 absl::Status NoGroup(std::string_view group, const Reach& reach);
 
-// The authenticated senders are HttpRequests also on the gRPC port, as for May and WhoOf. Thread-safe. Each
-// function returns PermissionDenied if the caller lacks the role, and NotFound for a group or request out of
-// reach, so that a caller cannot tell it from a missing one. Other errors are those of QuotaService.
+// Checks the permissions of callers. A caller is an authenticated HttpRequest also on the gRPC port, as for May()
+// and WhoOf(). Functions return PermissionDenied if the caller lacks the role. They return NotFound for a group or
+// request out of reach, so that the caller cannot detect its existence. Other errors are those of QuotaService.
+// Thread-safe.
 class QuotaAccess {
  public:
   // `service` must outlive this object.
@@ -41,7 +42,7 @@ class QuotaAccess {
   absl::StatusOr<brain::AdmissionVerdict> Decide(const HttpRequest& caller, const AskedQuota& asked) const;
   absl::StatusOr<brain::QuotaRequest> Submit(const HttpRequest& caller, const AskedQuota& asked) const;
   absl::StatusOr<brain::QuotaRequest> Find(const HttpRequest& caller, int64_t id) const;
-  // A caller may end own requests, and with the role kEndRequests all requests in reach.
+  // Ends a request. The caller must have made the request, or have the role kEndRequests for its group.
   absl::StatusOr<brain::QuotaRequest> Withdraw(const HttpRequest& caller, int64_t id) const;
 
  private:

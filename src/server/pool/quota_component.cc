@@ -13,8 +13,8 @@ namespace taut::server {
 namespace {
 
 constexpr double kStepEverySeconds = 1;
-// Longest time between saves, so that a kill loses at most this much of the history. It applies to real time
-// and to measured time, which passes faster in replays.
+// Maximum time between saves, and thus of history that a kill loses. Applies to real time and to measured time,
+// which passes faster in replays.
 constexpr double kSaveEverySeconds = 600;
 constexpr int64_t kSaveEveryMeasured = 3600;
 
@@ -94,7 +94,7 @@ absl::Status QuotaComponent::Start() {
   for (const std::string& warning : warnings) context_.log->Warn(warning);
   for (const std::string& warning : service_->warnings()) context_.log->Warn(warning);
   Load();
-  service_->OnWindow(*context_.control->view());  // uses the stored window
+  service_->OnWindow(*context_.control->view());  // the use in the restored last window
   context_.control->OnTick([this](const TickEvents& events) {
     if (events.window != nullptr && !events.past) service_->OnWindow(*context_.control->view());
   });

@@ -87,7 +87,7 @@ absl::StatusOr<bool> QuotaGrpcComponent::TakeFiles(const QuotaGrpcConfig& config
   const bool changed = tls != tls_;
   if (changed) {
     AdmissionServerOptions options = OptionsOf(wanted, server);
-    // Clients do not know the port that this attempt opens.
+    // Rejects all calls, because the attempt only tests the addresses and the TLS files.
     const auto not_open = [](const HttpRequest&, const auto&) {
       return absl::UnavailableError("not open yet");
     };
@@ -100,8 +100,8 @@ absl::StatusOr<bool> QuotaGrpcComponent::TakeFiles(const QuotaGrpcConfig& config
     };
     const auto open = [&](const Addresses& listen) {
       options.listen = listen;
-      // Set before the new port receives a call, because the new files determine whether certificates name
-      // callers.
+      // Set the access before the new port receives a call, because the new files determine whether certificates
+      // name callers.
       SetAccess(server, wanted.client_ca_file);
       return Open(options);
     };

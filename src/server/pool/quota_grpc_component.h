@@ -1,4 +1,4 @@
-// The component of the gRPC port for requests for quota. It uses the tokens of the HTTP server, and reopens the
+// The component of the gRPC port for requests for quota, which uses the tokens of the HTTP server and reopens the
 // port when certificates change.
 #pragma once
 
@@ -18,20 +18,19 @@ namespace taut::server {
 
 class QuotaGrpcComponent final : public Component {
  public:
-  // Returns the present options of the HTTP server, whose tokens and roles also apply to the gRPC port.
+  // Returns the current options of the HTTP server, whose tokens and roles also apply to the gRPC port.
   using ServerFn = std::function<ServerOptions()>;
-  // `quota`, `context`, and the objects that `server` uses, must outlive this object.
+  // `quota`, `context`, and the objects that `server` uses must outlive this object.
   QuotaGrpcComponent(QuotaGrpcConfig config, ServerFn server, QuotaComponent& quota,
                      const DaemonContext& context);
 
   std::string_view name() const override { return "quota.grpc"; }
   // Returns the quota component, whose service decides, and the HTTP server, which reads the tokens.
   std::span<const std::string_view> after() const override;
-  // Opens the port. Returns errors of AdmissionServer, which begin with the name of the configuration's
-  // section.
+  // Opens the port. Returns errors of AdmissionServer, which start with the name of the configuration's section.
   absl::Status Start() override;
-  // Applies the HTTP server's new tokens to later calls. If the TLS files have changed, the port is closed
-  // and opened again; calls that take longer than a second are then cancelled. Addresses do not change.
+  // Applies new tokens of the HTTP server to later calls. If the TLS files have changed, closes and reopens the
+  // port, which cancels calls that take longer than a second. Addresses do not change.
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
   void Stop() override {
@@ -46,8 +45,8 @@ class QuotaGrpcComponent final : public Component {
   }
   // Sets the access rules of later calls.
   void SetAccess(const ServerOptions& server, const std::string& client_ca_file);
-  // Reopens the port if the TLS files have changed. Returns true if the port was reopened. On an error, the
-  // certificates are unchanged, unless the error reports that the port is closed.
+  // Reopens the port if the TLS files have changed. Returns true if the port was reopened. After an error the
+  // certificates are unchanged, unless the error states that the port is closed.
   absl::StatusOr<bool> TakeFiles(const QuotaGrpcConfig& config);
   absl::Status Open(const AdmissionServerOptions& options);
   absl::Status Identify(HttpRequest& caller, const std::optional<std::string>& certificate_name) const;
@@ -58,7 +57,7 @@ class QuotaGrpcComponent final : public Component {
   const DaemonContext& context_;
   AuditLog audit_;
   std::string tls_;           // contents of the TLS files
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // lock for the members below
   std::shared_ptr<const Access> access_;
   std::shared_ptr<AdmissionServer> grpc_;
   AdmissionServerCounts ended_;  // counts of the servers before the last reopening

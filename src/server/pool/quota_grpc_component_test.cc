@@ -1,5 +1,5 @@
-// The component of the port for requests for quota: accepted callers, other tokens and certificates after a
-// reload, and a stop.
+// Tests of the component of the gRPC port for quota: accepted callers, new tokens and certificates after a reload,
+// and a stop.
 #include "server/pool/quota_grpc_component.h"
 
 #include <gmock/gmock.h>
@@ -102,7 +102,7 @@ TEST_F(QuotaGrpcComponentTest, AnErrorNamesTheSection) {
   EXPECT_THAT(Message(run->Start()), HasSubstr("quota.grpc: "));
   EXPECT_EQ(Logged("listening"), 0);
   EXPECT_THAT(MetricsOf(*run), HasSubstr("tautd_quota_grpc_connections_refused_total 0\n"));
-  run->Stop();  // without an open port
+  run->Stop();  // a call without an open port
 }
 
 TEST_F(QuotaGrpcComponentTest, APortForStrangersIsRefused) {
@@ -120,7 +120,7 @@ TEST_F(QuotaGrpcComponentTest, AReloadTakesOtherTokensAndKeepsThePort) {
   server_.operator_tokens = {kOtherToken};
   EXPECT_EQ(CodeOf(port, kToken), grpc::OK) << "in force with the reload, and not before";
   DaemonConfig next = config_;
-  next.quota_grpc.listen = {"127.0.0.1:1"};  // needs a restart
+  next.quota_grpc.listen = {"127.0.0.1:1"};  // a change that needs a restart
   EXPECT_THAT(Reload(*run, next), ElementsAre("certificates of quota.grpc"));
   EXPECT_EQ(run->port(), port);
   EXPECT_EQ(Logged("quota_port_reopened"), 0) << "no certificate has changed";

@@ -61,7 +61,7 @@ void QuotaService::TakeUse(const FleetView& view) {
   if (silent_) return;
   const Timestamp settled_by = Timestamp::FromSeconds(end.seconds() + options_.gone_after_s);
   const bool gap = measured_at_.has_value() && measured_at_->seconds() < from_s;
-  // A later settled_at_ was saved with a wrong clock.
+  // A settled_at_ in the distant future was saved with a wrong clock.
   if (gap || (settled_at_.has_value() && *settled_at_ > settled_by)) settled_at_ = settled_by;
   measured_at_ = end;
   // Until settled_at_, jobs that were measured before the gap keep their last use.
@@ -79,7 +79,7 @@ void QuotaService::Count(const FleetView& view) {
   if (settled()) NoteHistory(use);
 }
 
-// Notes the use of groups and tiers with quota, for the maximum of the window's hour.
+// Records the use of groups and tiers with quota, for the maximum of the window's hour.
 void QuotaService::NoteHistory(std::span<const brain::JobUse> use) {
   std::map<std::pair<std::string_view, std::string_view>, std::pair<int64_t, int64_t>> used;
   for (const brain::JobUse& job : use) {
@@ -103,7 +103,7 @@ void QuotaService::NoteHistory(std::span<const brain::JobUse> use) {
 absl::Status QuotaService::StepAt(Timestamp now) {
   if (!measured_at_.has_value()) return absl::OkStatus();
   absl::Status kept = Keep(requests_.Due(now));
-  // Due() skips the queue until more requests may fit. The changes that it returned here were not stored.
+  // Due() skips the queue until more requests may fit, but the changes that it returned here were not stored.
   if (!kept.ok()) requests_.LookAgain();
   return kept;
 }
@@ -127,7 +127,7 @@ absl::Status QuotaService::Reload(brain::QuotaSpec spec, const GroupRuleOptions&
   rules_ = *std::move(rules);
   scheme_ = std::make_shared<const GroupScheme>(requests_.spec(), rules_, groups.group);
   ++quota_version_;
-  if (measured_at_.has_value()) Count(view);  // the same jobs, in the new groups
+  if (measured_at_.has_value()) Count(view);  // count the same jobs in the new groups
   return absl::OkStatus();
 }
 
@@ -161,7 +161,7 @@ absl::StatusOr<brain::QuotaRequest> QuotaService::Submit(brain::AdmissionRequest
   if (absl::Status s = CheckTime(); !s.ok()) return s;
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckKnown(); !s.ok()) return s;
-  // Waiting requests are decided first.
+  // Decide waiting requests first.
   if (requests_.queued() > 0) {
     if (absl::Status s = StepAt(request.now); !s.ok()) return s;
   }

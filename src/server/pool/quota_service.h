@@ -1,5 +1,4 @@
-// Quota of a running daemon: use by jobs, and requests for more quota. A request takes effect after it was
-// stored.
+// Quota of a running daemon: use by jobs, and requests for quota. A request takes effect after it was stored.
 #pragma once
 
 #include <atomic>
@@ -33,57 +32,60 @@ struct QuotaView {
   std::vector<brain::QuotaFinding> warnings;  // groups whose use exceeds their quota
   uint64_t queued = 0, open = 0;
   std::optional<Timestamp> measured_at;  // end of the window from which the use was computed
-  bool silent = false;                   // true if no job was measured since, so that the use is unchanged
-  std::string default_tier;              // GroupRuleOptions::default_tier
+  // true if no job was measured since measured_at, so that the use is unchanged
+  bool silent = false;
+  std::string default_tier;  // GroupRuleOptions::default_tier
 };
 
 struct QuotaCounts {
   uint64_t admitted = 0, queued = 0, refused = 0, ended = 0, failed_writes = 0;  // numbers since the start
 };
 
-// Thread-safe.
+// Maintains the use of quota and the requests. Thread-safe.
 class QuotaService {
  public:
   struct Options {
     GroupRuleOptions groups;
     brain::QuotaRequestsOptions requests;
-    int64_t gone_after_s = 900;  // a job that is not measured for this time has no use
+    int64_t gone_after_s = 900;  // time without a measurement after which a job has no use, in seconds
     // Retention of ended requests, and their maximum number.
     int64_t keep_ended_days = 90;
     size_t max_ended = 100'000;
-    RequestLog* log = nullptr;  // must outlive the service
+    RequestLog* log = nullptr;  // log of requests, which must outlive the service
     std::function<Timestamp()> now;
-    // Returns the reason why the time may be wrong; "" if the time is known. While the time may be wrong, no
-    // request is made or ends. Unset: the time is always known.
+    // Returns the reason why the time may be wrong; "" if the time is reliable. In the former case, no request is
+    // made or ends. Empty: the time is always reliable.
     std::function<std::string()> doubt = {};
-    // Called after a change was stored, under the lock; must be short.
+    // Called under the lock after a change was stored; must be short.
     std::function<void(const brain::QuotaRequest&)> on_change;
   };
-  // Reads the log. Returns InvalidArgument as QuotaRequests::Make and GroupRules::Make do; errors of the log.
+  // Reads the log. Returns errors of QuotaRequests::Make(), GroupRules::Make() and the log.
   static absl::StatusOr<std::unique_ptr<QuotaService>> Open(brain::QuotaSpec spec, Options options);
-  const std::vector<std::string>& warnings() const { return warnings_; }  // about the log of requests
+  // warnings about the log of requests
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
-  // Updates the use of jobs after a window has closed. If no job is measured although jobs were measured
-  // before, the source of usage is silent, and the use is unchanged.
-  // After a silence, or a stop of the daemon, jobs are measured again one after the other. For gone_after_s,
-  // absent jobs then keep their last use, and no request ends because of their absence.
+  // Updates the use of jobs after a window has closed. If no job is measured although jobs were measured before,
+  // the source of usage is silent, and the use stays.
+  //
+  // After a silence, or a stop of the daemon, jobs are measured again one after the other. Absent jobs then keep
+  // their last use for gone_after_s, and no request ends because of their absence.
   void OnWindow(const FleetView& view);
-  // Runs periodic work: ends and admits requests. Unavailable: the log failed; the next call retries.
+  // Runs periodic work: ends and admits requests. Returns Unavailable if the log failed; the next call retries.
   absl::Status Step();
-  // Replaces quota and rules, and applies them to the jobs of `view` at once. Errors as Open; nothing changes
-  // on an error.
+  // Replaces quota and rules, and applies them to the jobs of `view` at once. Returns errors of Open(), and then
+  // changes nothing.
   absl::Status Reload(brain::QuotaSpec spec, const GroupRuleOptions& groups, const FleetView& view);
 
-  // Decides a request without storing it. Errors as QuotaRequests::Decide; Unavailable before the first
-  // window, because the use is unknown.
+  // Decides a request without storing it. Returns errors of QuotaRequests::Decide(), and Unavailable before the
+  // first window, because the use is unknown.
   absl::StatusOr<brain::AdmissionVerdict> Decide(brain::AdmissionRequest request, std::string_view job) const;
-  // Decides and stores a request. Errors as Decide; Unavailable also from the log, or while the time may be
-  // wrong.
+  // Decides and stores a request. Returns errors of Decide(), and Unavailable from the log and while the time may
+  // be wrong.
   absl::StatusOr<brain::QuotaRequest> Submit(brain::AdmissionRequest request, std::string_view job,
                                              std::string_view who);
-  // Ends a request. Errors as QuotaRequests::Withdraw; Unavailable as Submit.
+  // Ends a request. Returns errors of QuotaRequests::Withdraw(), and Unavailable like Submit().
   absl::StatusOr<brain::QuotaRequest> Withdraw(uint64_t id, std::string_view who);
-  // Returns a request. NotFound: there is no request with this ID.
+  // Returns a request; NotFound if there is none with this ID.
   absl::StatusOr<brain::QuotaRequest> Find(uint64_t id) const;
   // Returns up to `limit` requests for which `keep` returns true.
   std::vector<brain::QuotaRequest> List(absl::FunctionRef<bool(const brain::QuotaRequest&)> keep,
@@ -91,40 +93,39 @@ class QuotaService {
   QuotaView View() const;
   // Returns View() with QuotaRowView::advice. O(rows * QuotaHistory::kHours).
   QuotaView ViewWithAdvice() const;
-  // SaveState and LoadState save and restore, as text, the hourly use for the advice and the jobs whose use
-  // is included after a gap. LoadState is called before the first OnWindow. It returns DataLoss, without a
-  // change, for a text that SaveState did not write.
+  // Save and restore, as text, the hourly use for the advice and the jobs whose use is kept after a gap. Call
+  // LoadState() before the first OnWindow(). It returns DataLoss, without a change, if SaveState() did not write
+  // the text.
   std::string SaveState() const;
   absl::Status LoadState(std::string_view text);
   struct Times {
-    // End of the time after a gap in which absent jobs keep their use. When it changes, the state should be
-    // saved.
+    // End of the time after a gap in which absent jobs keep their use. A change should be saved.
     std::optional<Timestamp> settled_at;
     // End of the window from which the use was computed; nullopt before the first window.
     std::optional<Timestamp> measured_at;
   };
   Times times() const;
   QuotaCounts counts() const;
-  // Inputs of decisions, for callers that measure use without windows: quota with rules, and open requests.
-  // The version of an input grows with every change of the input.
+  // Inputs of decisions, for callers that measure use without windows: quota with rules, and open requests. The
+  // version of an input grows with every change.
   std::pair<brain::QuotaSpec, GroupRules> quota() const;
   std::vector<brain::QuotaRequest> OpenRequests() const;
   struct Versions {
     uint64_t quota = 0, requests = 0;
   };
   Versions versions() const { return {quota_version_, request_version_}; }  // takes no lock
-  // Returns the present scheme; Reload replaces the scheme. Never null.
+  // Returns the current scheme, which Reload() replaces; never null.
   std::shared_ptr<const GroupScheme> scheme() const;
 
  private:
   QuotaService(brain::QuotaRequests requests, GroupRules rules, Options options);
   absl::Status ReadLog();
-  // The functions below REQUIRE mutex_, except where noted.
+  // REQUIRES (all functions below, except where noted): mutex_ is locked.
   absl::Status CheckKnown() const;
-  absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require mutex_
+  absl::Status CheckTime() const;  // returns Unavailable while the time may be wrong; needs no lock
   void TakeUse(const FleetView& view);
   bool settled() const;
-  void Count(const FleetView& view);  // also REQUIRES measured_at_
+  void Count(const FleetView& view);  // REQUIRES also: measured_at_ has a value
   void NoteHistory(std::span<const brain::JobUse> use);
   QuotaView ViewAt(Timestamp now) const;
   absl::Status StepAt(Timestamp now);
@@ -142,7 +143,7 @@ class QuotaService {
   std::optional<Timestamp> measured_at_;
   bool silent_ = false;                  // true if the newest window has no job
   size_t counted_jobs_ = 0;              // number of jobs whose use was computed at measured_at_
-  int64_t counted_from_s_ = 0;           // only jobs measured since then have a new use
+  int64_t counted_from_s_ = 0;           // Unix time since which a job must be measured to have a new use
   std::optional<Timestamp> settled_at_;  // end of the time in which absent jobs keep their use
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;

@@ -37,7 +37,7 @@ class Service : public ::testing::Test {
         {{"a", "", {{"prod", "cpu", 10'000}, {"batch", "cpu", 1000}}}, {"b", "", {{"prod", "cpu", 4000}}}}};
   }
   std::unique_ptr<QuotaService> Open() { return *QuotaService::Open(Spec(), Options()); }
-  // Returns a job with `cores` in total, last measured in the window `seen`.
+  // Returns a job with `cores` in total, last measured in window `seen`.
   static JobView Job(uint32_t id, const std::string& name, const std::string& team, float cores,
                      int32_t seen = kQuotaWindow) {
     auto record = std::make_shared<JobRecord>();
@@ -125,7 +125,7 @@ TEST_F(Service, AJobThatIsGoneForAWhileStillCountsAndASilentSourceChangesNothing
   service->OnWindow(View({Job(1, "a/web", "a", 3)}));
   service->OnWindow(
       View({Job(1, "a/web", "a", 3), Job(2, "a/db", "a", 1, kQuotaWindow + 2)}, kQuotaWindow + 2));
-  EXPECT_EQ(InUse(*service, "a"), 4000);  // after 10 minutes
+  EXPECT_EQ(InUse(*service, "a"), 4000);  // use after 10 minutes
   service->OnWindow(
       View({Job(1, "a/web", "a", 3), Job(2, "a/db", "a", 1, kQuotaWindow + 4)}, kQuotaWindow + 4));
   EXPECT_EQ(InUse(*service, "a"), 1000);
@@ -176,7 +176,7 @@ TEST_F(Service, AnotherRestartAfterAnOutageForgetsNoJobThatIsStillAbsent) {
   EXPECT_EQ(InUse(*again, "a"), 3000);
   again->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later + 3)}, later + 3));
   EXPECT_EQ(InUse(*again, "a"), 0) << "its time is over";
-  // With the state of a wrong clock, absent jobs also keep their use for at most 900 s.
+  // Even with the state of a wrong clock, absent jobs keep their use for at most 900 s.
   auto other = Open();
   ASSERT_TRUE(other->LoadState(service->SaveState()).ok());
   other->OnWindow(View({Job(1, "a/web", "a", 3)}));
@@ -320,7 +320,7 @@ TEST_F(Service, RecommendsAQuotaFromTheHoursBehindItAlsoAfterARestart) {
   EXPECT_EQ(advice_of(*again, "a")->in_use_peak, 6000);
 }
 
-// Concurrent requests from the server's threads, windows and time from the loop, and views from both.
+// Covers concurrent requests from the server's threads, windows and time from the loop, and views from both.
 TEST_F(Service, ManyThreadsMakeAndEndRequests) {
   auto service = Open();
   const FleetView view = View({Job(1, "a/web", "a", 3)});

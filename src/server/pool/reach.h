@@ -1,5 +1,4 @@
-// The extent of a caller's permission (Reach): all jobs and groups, or only some groups of the quota and
-// their descendants.
+// The extent of a caller's permission: all jobs and groups, or some groups of the quota with their descendants.
 #pragma once
 
 #include <memory>
@@ -12,18 +11,18 @@
 
 namespace taut::server {
 
-// A value type. If quota is not configured, a caller who is bound to groups has an empty reach.
+// A value type. Without a configured quota, a caller who is bound to groups has an empty reach.
 class Reach {
  public:
-  // Returns the reach of those of the caller's roles that permit this act. `scheme`: null without quota.
+  // Returns the reach of the caller's roles that permit `act`. `scheme` is null without quota.
   static Reach Of(const HttpRequest& caller, Act act, std::shared_ptr<const GroupScheme> scheme);
-  // Constructs the reach over all jobs and groups.
+  // Constructs the reach of all jobs and groups.
   Reach() = default;
 
   bool all() const { return all_; }
-  // Returns the groups in ascending order, without their descendants. Empty if all().
+  // Returns the groups, ascending and without their descendants; empty if all().
   const std::vector<std::string>& groups() const { return groups_; }
-  // Returns the scheme of the groups. Null if all(), or without quota.
+  // Returns the scheme of the groups; null if all(), and without quota.
   const std::shared_ptr<const GroupScheme>& scheme() const { return scheme_; }
   // Returns true if the group is one of groups() or a descendant of one.
   bool Has(std::string_view group) const;

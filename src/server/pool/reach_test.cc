@@ -1,4 +1,4 @@
-// The reach of a permission.
+// Tests of the extent of a caller's permission.
 #include "server/pool/reach.h"
 
 #include <gmock/gmock.h>

@@ -8,9 +8,9 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kMostSeconds = 100 * 366 * kDaySeconds;  // same as in DecideAdmission
+constexpr int64_t kMostSeconds = 100 * 366 * kDaySeconds;  // limit that DecideAdmission() uses, too
 
-// Returns true if the times are of this era and the amounts can be counted.
+// Returns true if the times are plausible and the amounts are countable.
 bool IsWhole(const brain::QuotaRequest& r) {
   const auto of_era = [](Timestamp t) { return t.seconds() >= 0 && t.seconds() <= 4 * kMostSeconds; };
   const int64_t duration_s = r.asked.duration_s.value_or(0);

@@ -1,4 +1,4 @@
-// Encodes a request for quota as a line of JSON, for the log of requests. See docs/reference/formats.md, "The
+// Encodes a request for quota as a line of JSON for the log of requests. Source: docs/reference/formats.md, "The
 // request log".
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace taut::server {
 
 std::string EncodeRequest(const brain::QuotaRequest& request);
-// Parses a request; ignores unknown fields. Returns DataLoss for a text that EncodeRequest did not write.
+// Parses a request and ignores unknown fields. Returns DataLoss if EncodeRequest() did not write the text.
 absl::StatusOr<brain::QuotaRequest> DecodeRequest(std::string_view text);
 
 }  // namespace taut::server

@@ -33,7 +33,7 @@ void RunningWork::Replace(std::span<const Task> tasks) {
   Expire();
   known_ = true;
   const auto before = std::exchange(tasks_, {});
-  // New tasks are added before old ones are removed, so that a continuing workload never ends in between.
+  // Add new tasks before removing old ones, so that a continuing workload does not end in between.
   for (const Task& task : tasks) Add(task);
   for (const auto& [name, work] : before) Drop(work);
 }

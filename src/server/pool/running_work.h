@@ -1,4 +1,4 @@
-// Workloads that run now or ran recently. Distinguishes the replacement of a task from new work.
+// Workloads that run now or ran recently, which distinguish the replacement of a task from new work.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,38 @@
 
 namespace taut::server {
 
-// Thread-safe, with one lock. Memory: a few hundred bytes per present task, and per workload of the last
-// `keep_s`.
+// Tracks the workloads of tasks. Thread-safe, with one lock. Memory: a few hundred bytes per current task, and per
+// workload of the last `keep_s`.
 class RunningWork {
  public:
-  // A workload is regarded as running for `keep_s` after its last task ended, because its tasks may have been
-  // lost all at once, or are recreated one after the other.
+  // A workload counts as running for `keep_s` after its last task ended, because its tasks may have been lost at
+  // once, or are recreated one after the other.
   explicit RunningWork(std::function<double()> steady_s, double keep_s = 3600)
       : steady_s_(std::move(steady_s)), keep_s_(keep_s) {}
 
   struct Task {
-    std::string name;  // unique among present tasks
+    std::string name;  // name, unique among current tasks
     std::string work;  // key of the task's workload
   };
-  // Replaces all present tasks. Ended tasks and tasks that are being deleted are included, because their
+  // Replaces all current tasks. `tasks` includes ended tasks and tasks that are being deleted, because their
   // workloads ran.
   void Replace(std::span<const Task> tasks);
   // Adds a task, or moves it to another workload.
   void Put(const Task& task);
-  // Removes a task; an unknown name has no effect.
+  // Removes a task. An unknown name has no effect.
   void Remove(const std::string& name);
 
-  // Result of a query for a workload; kUnknown before the first Replace.
+  // Result of a query for a workload; kUnknown before the first Replace().
   enum class Answer : uint8_t { kUnknown, kRuns, kIsNew };
   Answer Ask(std::string_view work);
-  size_t size() const;  // number of workloads that are regarded as running
+  size_t size() const;  // number of workloads that count as running
 
  private:
   struct Work {
     size_t tasks = 0;
     double until_s = 0;  // end of keep_s for a workload without tasks
   };
-  // The functions below REQUIRE mutex_.
+  // REQUIRES (all functions below): mutex_ is locked.
   void Add(const Task& task);
   void Drop(const std::string& work);
   void Expire();
@@ -53,7 +53,7 @@ class RunningWork {
   const double keep_s_;
   mutable std::mutex mutex_;
   bool known_ = false;
-  std::unordered_map<std::string, std::string> tasks_;  // workload by name of the task
+  std::unordered_map<std::string, std::string> tasks_;  // workloads; key: name of the task
   std::unordered_map<std::string, Work> works_;
   // Ends of keep_s for workloads without tasks, ascending. Includes some workloads that have tasks again.
   std::deque<std::pair<double, std::string>> ends_;

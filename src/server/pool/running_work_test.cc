@@ -20,7 +20,7 @@ class RunningWorkTest : public ::testing::Test {
   RunningWork work_{[this] { return now_s_; }, 3600};
 };
 
-// Events of the tasks of "web", one after the other, with the result for its next task.
+// Events of the tasks of "web" in order, each with the expected result for the next task.
 TEST_F(RunningWorkTest, DistinguishesWhatReplacesATaskFromNewWork) {
   struct Step {
     const char* what;
