@@ -1,4 +1,4 @@
-// A store whose account is known, for tests of costs and bills.
+// A store with a known account, for tests of costs and bills.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ class AccountStore : public NoStore {
   }
 
   std::vector<std::pair<AccountSpan, std::vector<AccountEntry>>> account;
-  std::optional<WindowId> first;  // the first window in the store
+  std::optional<WindowId> first;  // first stored window; absent: none
   std::vector<JobRecord> jobs = {{JobId{0}, "shop/web", {{"namespace", "shop"}}, 0},
                                  {JobId{1}, "shop/db", {{"namespace", "shop"}}, 0},
                                  {JobId{2}, "tool", {}, 0}};

@@ -8,7 +8,7 @@
 
 namespace taut::server {
 
-// Writes an AgentPage. `enabled`: true if agent connections are configured.
+// Writes an AgentPage. `enabled` is true if the daemon accepts agents.
 void PutAgents(const AgentList& agents, bool enabled, JsonWriter& json);
 
 }  // namespace taut::server

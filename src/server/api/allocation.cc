@@ -1,4 +1,4 @@
-// API handler GET /allocation, for clients of OpenCost. Names and units are those of OpenCost's API.
+// API handler for GET /allocation, for clients of OpenCost, with the names and units of OpenCost's API.
 //
 // Source: the OpenCost specification and API documentation.
 #include <algorithm>
@@ -23,10 +23,10 @@ constexpr int kDigits = 10;
 constexpr std::string_view kUnallocated = "__unallocated__";
 constexpr int64_t kMostSteps = 1000;
 
-// A grouping of jobs: one entry of the comma-separated parameter `aggregate`.
+// A grouping of jobs, from one element of the comma-separated parameter `aggregate`.
 struct Aggregate {
   std::string property;  // key in the row's "properties"; "" for a label
-  std::string by;        // property of the group, as in CostQuery
+  std::string by;        // property by which jobs are grouped (CostQuery::by)
 };
 
 absl::StatusOr<std::vector<Aggregate>> AggregatesOf(std::string_view text) {
@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<Aggregate>> AggregatesOf(std::string_view text) {
   return out;
 }
 
-// Writes the row's amounts and cost of a resource. `idle_cost`: the row's share of the cost of idle capacity.
+// Writes the row's amounts and costs of a resource. `idle_cost` is the row's share of the cost of idle capacity.
 void PutResource(Resource r, const AccountAmounts& a, double hours, double price, double idle_cost,
                  JsonWriter& json) {
   const bool cpu = r == Resource::kCpu;
@@ -78,7 +78,7 @@ double Efficiency(const AccountAmounts& a) {
   return a.usage > 0 ? 1 : 0;
 }
 
-// Returns the name of a group, such as "shop/web", made of its values.
+// Returns the name of a group, which joins its values: "shop/web".
 std::string GroupName(const CostGroup& group) {
   std::string name;
   for (const auto& value : group.values)
@@ -90,12 +90,12 @@ struct Span {
   int64_t start_s, end_s;
 };
 
-// One row of a set. A set has its rows by name.
+// One row of a set. The rows of a set are sorted by name.
 struct Row {
   size_t group = 0;
   AccountEntry sums;
   double shared = 0;              // share of the cost of shared namespaces
-  PerResource<double> idle = {};  // share of the cost of idle capacity
+  PerResource<double> idle = {};  // share of the cost of idle capacity, by resource
 };
 
 double CostOf(Resource r, const AccountEntry& sums, const Prices& prices) {
@@ -118,14 +118,14 @@ struct AllocationQuery {
   bool has_idle = false, shares_idle = false;
 };
 
-// The data from which a response is computed.
+// Sources of the data for a response.
 struct AllocationSource {
   History& history;
   const FleetView& view;
   const Reach& reach;
   const Prices& prices;
   int64_t now_s;
-  const CapacityService* capacity;  // null: capacity is not configured
+  const CapacityService* capacity;  // capacity; null: not configured
 
   bool Reaches(const JobRecord& job) const { return reach.all() || reach.Has(job); }
 };
@@ -143,7 +143,7 @@ absl::StatusOr<int64_t> StepOf(const HttpRequest& request, int64_t window_s) {
   return step.empty() ? window_s : AllocationDuration("step", step);
 }
 
-// Returns an error if a step or the whole window needs single hours of days for which the account keeps only
+// Returns an error if a step or the whole window requires single hours of days for which the account has only
 // daily sums.
 absl::Status CheckHours(const TimeSpan& window, int64_t step_s, bool is_between_times, int64_t hours_from_s) {
   if (window.from_s >= hours_from_s) return absl::OkStatus();
@@ -156,7 +156,8 @@ absl::Status CheckHours(const TimeSpan& window, int64_t step_s, bool is_between_
   const bool begins_a_day = window.from_s % kDaySeconds == 0;
   const bool ends_a_day = window.to_s >= hours_from_s || window.to_s % kDaySeconds == 0;
   if (begins_a_day && ends_a_day) return absl::OkStatus();
-  if (!is_between_times && length >= kDaySeconds) return absl::OkStatus();  // "7d" covers whole days
+  // a duration such as "7d" covers whole days
+  if (!is_between_times && length >= kDaySeconds) return absl::OkStatus();
   return absl::InvalidArgumentError(
       StrCat("invalid window: from ", UtcText(window.from_s), " to ", UtcText(window.to_s),
              ", of which the account keeps whole days before ", UtcText(hours_from_s),
@@ -179,8 +180,8 @@ void Share(double shared, bool evenly, const Prices& prices, std::map<std::strin
   }
 }
 
-// Distributes the idle cost of each resource over the rows, in proportion to the row's share of the cost of
-// all jobs, as OpenCost does.
+// Distributes the idle cost of each resource over the rows, in proportion to their share of the cost of all jobs,
+// like OpenCost.
 void ShareIdle(const AccountEntry& idle, const AccountEntry& all, const Prices& prices,
                std::map<std::string, Row>& rows) {
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
@@ -263,9 +264,9 @@ absl::StatusOr<CostReport> ReadShared(const AllocationQuery& query, const Alloca
   return ReadCosts(source.history, source.view, costs);
 }
 
-// The data for idle capacity: the charges of all jobs, and the capacity of the machines.
+// Data for idle capacity: the charges of all jobs, and the capacity of the machines.
 struct IdleSource {
-  std::optional<IdleCapacity> capacity;  // nullopt: not requested
+  std::optional<IdleCapacity> capacity;  // capacity; nullopt: idle capacity was not requested
   std::optional<CostReport> read;        // costs of all jobs; nullopt if the rows cover all jobs
   const CostReport* all = nullptr;
 
@@ -301,11 +302,11 @@ class SetWriter {
             const IdleSource& idle, JsonWriter& json)
       : query_(query), source_(source), report_(report), idle_(idle), json_(json) {}
 
-  // Writes one set. `all`: sums of all jobs; null: unknown. `sums_of` returns the sums of a group by its
-  // index; null if the group has none.
+  // Writes one set. `all` contains the sums of all jobs; null: unknown. `sums_of` returns the sums of a group by
+  // index; null if there are none.
   template <typename SumsOf>
   void Put(Span span, double to_share, const AccountEntry* all, SumsOf sums_of) {
-    // Groups with equal names are merged: each name appears once in a set.
+    // Merge groups with equal names, so that each name appears once in a set.
     std::map<std::string, Row> rows;
     for (size_t i = 0; i < report_.groups.size(); ++i) {
       if (const AccountEntry* sums = sums_of(i); sums != nullptr)
@@ -376,7 +377,7 @@ void SetWriter::PutRow(const std::string& name, const CostGroup& group, const Ro
   json.Field("cpuEfficiency", Efficiency(cpu));
   PutResource(Resource::kMemory, memory, hours, prices.per_hour[kMemoryIndex], row.idle[kMemoryIndex], json);
   json.Field("ramEfficiency", Efficiency(memory));
-  // Resources that tautd does not measure cost nothing.
+  // Resources that tautd does not measure have no cost.
   for (const std::string_view none :
        {"gpuCount", "gpuHours", "gpuCost", "gpuCostAdjustment", "networkTransferBytes", "networkReceiveBytes",
         "networkCost", "networkCostAdjustment", "loadBalancerCost", "loadBalancerCostAdjustment", "pvBytes",
@@ -401,7 +402,7 @@ void SetWriter::PutIdle(const AccountEntry& idle, Span span) {
   PutRow(std::string(kIdleName), group, Row{0, idle, 0, {}}, span);
 }
 
-// Writes all sets. Returns true if the idle capacity of at least one set is known.
+// Writes all sets. Returns true if the idle capacity of a set is known.
 absl::StatusOr<bool> PutData(const AllocationQuery& query, const AllocationSource& source, JsonWriter& json) {
   const absl::StatusOr<CostReport> report = ReadCosts(source.history, source.view, query.costs);
   if (!report.ok()) return report.status();
@@ -433,8 +434,7 @@ absl::StatusOr<bool> PutData(const AllocationQuery& query, const AllocationSourc
   return sets.knows_idle();
 }
 
-// Returns a text that names the omitted parts of the response and the reasons; "" if the response is
-// complete.
+// Returns a text about the parts that the response lacks, with the reasons; "" if the response is complete.
 std::string AllocationWarning(const HttpRequest& request, const AllocationSource& source, bool knows_idle) {
   std::vector<std::string> parts;
   if (!source.prices.known())

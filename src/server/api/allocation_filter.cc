@@ -14,7 +14,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int kMostDepth = 20;  // nesting of parentheses
+constexpr int kMostDepth = 20;  // maximum nesting of parentheses
 
 enum class Comparison : uint8_t { kEqual, kContains, kBegins, kEnds };
 
@@ -36,7 +36,7 @@ enum class Field : uint8_t { kLabel, kControllerName, kControllerKind };
 
 struct Test {
   Field field = Field::kLabel;
-  std::string label;  // name of the label, for kLabel
+  std::string label;  // name of the label for kLabel
   Comparison comparison = Comparison::kEqual;
   bool negate = false;
   std::vector<std::string> values;
@@ -52,7 +52,7 @@ struct Test {
     } else {
       const Workload of = job.workload();
       any = field == Field::kControllerKind ? Any(of.kind) : Any(of.name) || Any(job.name);
-      // A custom rule made the job's name: any piece of the name may be the controller's.
+      // A custom rule made the job's name, so any piece of the name may be the controller's.
       if (!job.parts.has_parts()) {
         for (const std::string_view part : Split(job.name, '/')) any = any || Any(part);
       }

@@ -35,7 +35,7 @@ std::optional<double> IdleCapacity::CapacityHours(Resource r, int64_t start_s, i
     ++known;
   }
   if (known == 0 && !before.has_value()) return std::nullopt;
-  // Count the hour that is still open as measured.
+  // Count the open hour as measured.
   if (end_s - closed_s < kBeforeSeconds) measured_s += end_s - closed_s;
   const double mean = known > 0 ? sum / known : *before;
   return mean * static_cast<double>(measured_s) / kHourSeconds;

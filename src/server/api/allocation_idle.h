@@ -1,5 +1,4 @@
-// Idle capacity of a cell as OpenCost defines it: the capacity of the machines minus the allocations that are
-// charged.
+// Idle capacity of a cell as OpenCost defines it: capacity of the machines less charged allocations.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +15,18 @@ inline constexpr std::string_view kIdleName = "__idle__";
 
 class IdleCapacity {
  public:
-  // Seconds of history needed before a span: for the hour that is still open, the capacity of the last closed
-  // hour is used.
+  // Length of history required before a span, because the open hour has the capacity of the last closed hour.
   static constexpr int64_t kBeforeSeconds = 2 * 3600;
-  // `history` must be hourly and begin kBeforeSeconds before the first span.
+  // REQUIRES: `history` is hourly and starts kBeforeSeconds before the first span.
   explicit IdleCapacity(CapacityHistory history) : history_(std::move(history)) {}
 
-  // Returns the idle capacity of a span as billed amounts, never below 0. The result is the mean capacity of
-  // the span's hours for the measured time, minus `allocated`, the charges of all jobs. A resource with
-  // unknown capacity has 0. nullopt if the capacity of all resources is unknown. O(hours).
+  // Returns the idle capacity of a span as billed amounts, at least 0: the mean capacity of the span's hours for
+  // the measured time, less `allocated`, the charges of all jobs. A resource with unknown capacity has 0. Returns
+  // nullopt if the capacity of all resources is unknown. O(hours).
   std::optional<AccountEntry> Of(int64_t start_s, int64_t end_s, const AccountEntry& allocated) const;
 
  private:
-  // Returns the capacity in the resource's unit times hours; nullopt: unknown.
+  // Returns the capacity in the resource's unit times hours; nullopt if unknown.
   std::optional<double> CapacityHours(Resource r, int64_t start_s, int64_t end_s) const;
 
   const CapacityHistory history_;

@@ -1,4 +1,4 @@
-// A store that stores nothing, and the API without a server. For tests.
+// For tests: a store that stores nothing, and the API without a server.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ class NoStore : public Store, public EmptyHistory {
   size_t settings = 0;
 };
 
-// All routes over a control plane. The control plane must outlive the object.
+// All routes over a control plane, which must outlive this object.
 class TestApi {
  public:
   explicit TestApi(ControlPlane& control, FleetAccess::Parts fleet = {}, std::function<Timestamp()> now = {},

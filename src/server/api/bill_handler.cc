@@ -24,7 +24,7 @@ void PutSums(const brain::BillSums& sums, JsonWriter& json) {
   PutMoney("total", sums.total, json);
 }
 
-// The sum cannot overflow: these groups are part of the whole bill, whose sums fit.
+// The sum cannot overflow, because these groups are part of the whole bill, whose sums fit.
 brain::BillSums SumOf(std::span<const brain::GroupBill* const> groups) {
   brain::BillSums out;
   for (const brain::GroupBill* group : groups) {
@@ -66,7 +66,7 @@ void PutGroup(const AccountBill& of, const brain::GroupBill& group, const brain:
   json.EndObject();
 }
 
-// Returns the groups in descending order of their bills, then by name.
+// Returns the groups by descending bill, then by name.
 std::vector<const brain::GroupBill*> Dearest(const AccountBill& of) {
   std::vector<const brain::GroupBill*> out;
   for (const brain::GroupBill& group : of.bill.groups) out.push_back(&group);
@@ -96,10 +96,10 @@ void PutJobs(const AccountBill& of, const brain::GroupBill& group, size_t limit,
   json.EndArray();
 }
 
-// The requested month, and the part of the month that is billed.
+// The requested month, and the part of it that is billed.
 struct BilledMonth {
   WindowId from, to,
-      end;  // to: end of the last closed window, since the pool's cost of the future is unknown
+      end;  // end of the last closed window, because future costs of the pool are unknown
 };
 
 absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t now_s) {
@@ -117,8 +117,8 @@ absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t n
   return out;
 }
 
-// Writes the billed span and the sums of the groups that the caller may see. `all`: the caller may see the
-// whole pool.
+// Writes the billed span and the sums of the groups that the caller may see. `all`: the caller may see the whole
+// pool.
 void PutBillHead(const AccountBill& of, std::span<const brain::GroupBill* const> groups,
                  const BilledMonth& month, bool all, JsonWriter& json) {
   json.Field("from", month.from.start_s());
@@ -134,7 +134,7 @@ void PutBillHead(const AccountBill& of, std::span<const brain::GroupBill* const>
   json.Field("number_of_groups", static_cast<int64_t>(groups.size()));
 }
 
-// Returns the charges of every job of the groups. Responds 413 if the rows exceed kMostFocusBytes.
+// Returns the charges of every job of the groups. Responds with 413 if the rows exceed kMostFocusBytes.
 HttpResponse FocusResponse(const AccountBill& of, std::span<const brain::GroupBill* const> groups,
                            const brain::PriceSheet& sheet, const BilledMonth& month,
                            brain::FocusFormat format) {
@@ -160,7 +160,7 @@ HttpResponse FocusResponse(const AccountBill& of, std::span<const brain::GroupBi
   return response;
 }
 
-// Writes the changes of this month's prices that were made after people may have seen the month's bill.
+// Writes the changes of this month's prices that were made after users may have seen the month's bill.
 void PutPriceChanges(std::span<const brain::SeenPriceChange> changes, const BilledMonth& month,
                      JsonWriter& json) {
   json.Key("price_changes");
@@ -200,7 +200,7 @@ HttpResponse GetBills(const ApiCall& call, const FleetAccess& access, const Pric
                   [&call](const JobRecord& job) { return call.reach.Has(job); });
   if (!made.ok()) return ErrorResponse(made.status());
   std::vector<const brain::GroupBill*> groups = Dearest(*made);
-  // The price file may bill jobs of two groups of the quota together. Neither group may see such a bill.
+  // If the price file bills jobs of two groups of the quota together, neither group may see that bill.
   if (!call.reach.all())
     std::erase_if(groups, [&](const brain::GroupBill* g) { return !made->whole[g->group]; });
   const auto found = std::ranges::find_if(

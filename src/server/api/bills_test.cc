@@ -1,4 +1,4 @@
-// Bills computed from a known account.
+// Tests of bills from a known account.
 #include "server/pool/bills.h"
 
 #include <gmock/gmock.h>
@@ -14,14 +14,14 @@ using testing::HasSubstr;
 
 constexpr WindowId kBillDay{(1'700'006'400 / 86'400) * 288};
 
-// Returns an entry of core-hours used and reserved, without memory.
+// Returns an entry with used and reserved core-hours, without memory.
 AccountEntry CoreHours(uint32_t job, uint64_t usage, uint64_t allocation, uint32_t windows = 288,
                        uint32_t without = 0) {
   AccountEntry e{.job = JobId{job}};
   AccountAmounts& cpu = e.of[0];
   cpu.usage = usage * brain::kMillicoreSecondsPerCoreHour;
   cpu.allocation = allocation * brain::kMillicoreSecondsPerCoreHour;
-  // The billed amount is a sum over windows, so it is larger than the totals of usage and allocation.
+  // The billed amount is a sum over windows, so it exceeds the totals of usage and allocation.
   cpu.billed = std::max(cpu.usage, cpu.allocation) + 5 * brain::kMillicoreSecondsPerCoreHour;
   cpu.windows = windows;
   cpu.windows_without_allocation = without;
@@ -63,7 +63,7 @@ TEST_F(BillsTest, GroupsPayByTheirTiersRules) {
   const AccountBill of = Make(TwoTiers(brain::ChargeRule::kReservation));
   EXPECT_THAT(of.groups, ElementsAre("shop", "media"));
   ASSERT_EQ(of.bill.groups.size(), 2U);
-  // 42 core-hours were reserved at a price of 0.03 and 7 were used at 0.01.
+  // 42 reserved core-hours at 0.03, and 7 used core-hours at 0.01.
   EXPECT_EQ(ToText(of.bill.groups[0].sums.total), "1.33");
   EXPECT_EQ(ToText(of.bill.groups[1].sums.total), "0.06");
   EXPECT_EQ(ToText(of.bill.sums.total), "1.39");
@@ -79,7 +79,7 @@ TEST_F(BillsTest, UsageIsChargedWhereNoLimitWasKnown) {
   EXPECT_EQ(ToText(Make(TwoTiers(brain::ChargeRule::kReservation)).bill.sums.total), "0.30");
   store_.account = {{{kBillDay, kWindowsPerDay}, {CoreHours(2, 12, 40, 288, 72)}}};
   const AccountBill of = Make(TwoTiers(brain::ChargeRule::kReservation));
-  EXPECT_EQ(ToText(of.bill.sums.total), "1.29");  // 40 + 12 / 4
+  EXPECT_EQ(ToText(of.bill.sums.total), "1.29");  // 40 + 12 / 4 core-hours are reserved
   EXPECT_EQ(of.without_allocation, 72U);
 }
 
@@ -104,7 +104,7 @@ TEST_F(BillsTest, TheCostOfThePoolIsRecoveredToTheLastUnit) {
   EXPECT_EQ(of.bill.platform, brain::Money());
   store_.account[0].first.first = WindowId{kBillDay.index + kWindowsPerDay};
   store_.first = WindowId{kBillDay.index + kWindowsPerDay};
-  EXPECT_EQ(ToText(Make(pricing).bill.machine_cost), "1.44");  // the store begins a day later
+  EXPECT_EQ(ToText(Make(pricing).bill.machine_cost), "1.44");  // the store starts a day later
   store_.account.clear();
   store_.first.reset();
   EXPECT_EQ(ToText(Make(pricing).bill.machine_cost), "0.00");

@@ -10,13 +10,13 @@
 namespace taut::server {
 namespace {
 
-// Highest number of jobs in one request: the settings of each job are a separate commit.
+// Maximum number of jobs in one request, because the settings of each job are a separate commit.
 constexpr size_t kMaxJobs = 10'000;
 constexpr size_t kMaxShown = 1000;
 
 struct Change {
   JobId job;
-  std::string name, key, before, after;  // "" in `after`: the value from the rules
+  std::string name, key, before, after;  // `after` "": the value from the rules
 };
 
 absl::StatusOr<std::vector<brain::KeyValue>> ParseWanted(const std::string& text) {
@@ -40,8 +40,8 @@ absl::StatusOr<std::vector<brain::KeyValue>> ParseWanted(const std::string& text
   return wanted;
 }
 
-// Appends the changes that `wanted` causes at the job to `changes`. Returns an error if the job's settings
-// would then be inconsistent.
+// Appends the changes that `wanted` causes for the job to `changes`. Returns an error if the job's settings would
+// become inconsistent.
 absl::Status Compare(const brain::LiveJob& job, JobId id, const std::vector<brain::KeyValue>& wanted,
                      std::vector<Change>& changes) {
   brain::JobPolicy policy = *job.policy;
@@ -68,7 +68,7 @@ absl::Status Compare(const brain::LiveJob& job, JobId id, const std::vector<brai
 absl::Status CheckWanted(const std::vector<brain::KeyValue>& wanted) {
   brain::JobPolicy any;
   for (const auto& [key, value] : wanted) {
-    // Check each value even if the pattern matches no job, or a setting is removed.
+    // Check each value even if the pattern matches no job, or if a setting is removed.
     const std::string now = brain::JobSettingNow(key, "").first;
     const bool known = std::any_of(brain::JobSettingsTable().begin(), brain::JobSettingsTable().end(),
                                    [&now](const brain::JobSetting& s) { return s.key == now; });
@@ -80,7 +80,7 @@ absl::Status CheckWanted(const std::vector<brain::KeyValue>& wanted) {
 
 absl::Status Commit(std::span<const Change> changes, const std::string& who, ControlPlane& control) {
   size_t done = 0;
-  // Make one commit for each job: either all of the job's settings change, or none.
+  // Make one commit per job, so that either all or none of its settings change.
   for (size_t first = 0; first < changes.size();) {
     size_t last = first;
     std::vector<brain::KeyValue> settings;

@@ -1,4 +1,4 @@
-// API handlers for the money of businesses and groups, and for entries in their ledger.
+// API handlers for budgets of businesses and groups, and for entries in their ledger.
 #include <algorithm>
 
 #include "absl/time/civil_time.h"
@@ -51,8 +51,7 @@ void PutHolder(const BudgetView& view, const brain::BudgetHolder& holder, const 
   json.EndArray();
 }
 
-// Writes a group's share that is in force, and the amount paid in the period by this share and earlier
-// shares.
+// Writes a group's current share, and the amount paid in the period by this share and earlier shares.
 void PutShare(std::string_view key, std::string_view name, int64_t share_bp, brain::Money paid,
               JsonWriter& json) {
   json.BeginObject();
@@ -126,7 +125,7 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
     json.EndObject();
   }
   json.EndArray();
-  // Writes the groups that spend money but have no budget.
+  // Write the groups that spend money but have no budget.
   json.Key("without_budget");
   json.BeginArray();
   for (const auto& [group, spending] : view.spent.groups) {
@@ -139,8 +138,8 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
   json.EndArray();
 }
 
-// Returns the entry without the amounts of holders out of reach, of which only the names remain. Returns
-// nullopt if the entry concerns no holder in reach.
+// Returns the entry without the amounts of holders out of reach, whose names remain. Returns nullopt if the entry
+// concerns no holder in reach.
 std::optional<brain::BudgetEntry> Shown(const brain::BudgetEntry& entry,
                                         const brain::BudgetAccounts& accounts, const Reach& reach) {
   if (reach.all() || HasHolder(reach, entry.of)) return entry;
@@ -160,7 +159,7 @@ std::optional<brain::BudgetEntry> Shown(const brain::BudgetEntry& entry,
   std::erase_if(out.parts, [&](const brain::BudgetPart& part) { return !HasHolder(reach, part.holder); });
   if (entry.act == brain::BudgetAct::kSplit) {
     if (out.parts.empty()) return std::nullopt;
-    // If the parts have several units, the total has only the parts in the first part's unit.
+    // If the parts have different units, the total includes only the parts in the first part's unit.
     out.unit = accounts.UnitOf(out.parts[0].holder);
     out.amount = {};
     for (const brain::BudgetPart& part : out.parts)
@@ -182,7 +181,7 @@ void PutLedgerEntry(const brain::BudgetEntry& entry, const brain::BudgetAccounts
   json.EndObject();
 }
 
-// Clears the members that the entry's act does not use, so that an idempotency key does not depend on them.
+// Clears the members that the entry's act does not use, so that they do not affect the idempotency key.
 void ForgetWhatIsNotOf(brain::BudgetEntry& e) {
   if (e.act == brain::BudgetAct::kFreeze || e.act == brain::BudgetAct::kUnfreeze) e.amount = {};
   if (e.act != brain::BudgetAct::kOverride) e.until_s = 0;
@@ -208,7 +207,7 @@ absl::StatusOr<brain::BudgetHolder> HolderWithin(const brain::BudgetAccounts& ac
   return absl::NotFoundError(StrCat("no business or group \"", ShortText(text), "\" of yours"));
 }
 
-// Parses a time in one of the forms "2026-12-01", "2026-12-01T12:00:00Z", and seconds since the epoch.
+// Parses a time such as "2026-12-01" or "2026-12-01T12:00:00Z", or seconds since the epoch.
 absl::StatusOr<int64_t> UntilOf(JsonNode node) {
   if (const std::optional<int64_t> seconds = node.whole(); seconds.has_value()) return *seconds;
   if (!node.text().has_value())
@@ -366,7 +365,7 @@ HttpResponse GetBudgetLedger(const ApiCall& call, BudgetService* service) {
   const std::string text = TextParameter(call.request, "holder");
   if (!text.empty() && !accounts.period().is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
-  // The holder need not exist: entries of a removed holder are still in the ledger.
+  // The holder need not exist, because the ledger contains entries of removed holders.
   std::optional<brain::BudgetHolder> only = brain::HolderOf(text);
   if (!text.empty() && (!only.has_value() || !HasHolder(call.reach, *only))) {
     const absl::StatusOr<brain::BudgetHolder> found = HolderWithin(accounts, call.reach, text);
@@ -400,7 +399,7 @@ HttpResponse PostBudgetEntry(const ApiCall& call, const FleetAccess& access, Bud
   absl::StatusOr<AskedOfLedger> asked = AskedOf(call.request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
   const brain::BudgetAccounts accounts = service->accounts();
-  // Before the period is open no business is known, so every name would be rejected.
+  // Before the period is open, no business is known, and every name would be rejected.
   if (!accounts.period().is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   brain::BudgetEntry& entry = asked->entry;
@@ -410,7 +409,7 @@ HttpResponse PostBudgetEntry(const ApiCall& call, const FleetAccess& access, Bud
       to = *std::move(found);
       return absl::OkStatus();
     }
-    // The caller may see this holder, so the response is 403 and not 404.
+    // The caller may see this holder, so respond with 403 instead of 404.
     if (HolderWithin(accounts, access.ReachOf(call.request, Act::kSeeMoney), text).ok())
       return absl::PermissionDeniedError(RefusalText(call.request, Act::kMoveMoney));
     return found.status();

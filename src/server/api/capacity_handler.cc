@@ -1,5 +1,4 @@
-// API handlers for the cell's capacity: its lines over time, the amounts that can be sold, and the promises
-// made.
+// API handlers for the cell's capacity: time series, capacity for sale, and promises.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -14,8 +13,8 @@ constexpr int64_t kLineSeconds = 3600;
 constexpr int64_t kMostPoints = 500;
 constexpr int64_t kMostResolution = 30 * kDaySeconds;
 
-// Returns the default resolution in seconds: the fewest whole hours that give at most kMostPoints points, up
-// to kMostResolution.
+// Returns the default resolution in seconds: the smallest number of whole hours that results in at most
+// kMostPoints points, but at most kMostResolution.
 int64_t DefaultResolution(const TimeSpan& span) {
   const int64_t hours = (span.to_s - span.from_s + kLineSeconds - 1) / kLineSeconds;
   return std::clamp((hours + kMostPoints - 1) / kMostPoints * kLineSeconds, kLineSeconds, kMostResolution);

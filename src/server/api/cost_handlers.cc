@@ -51,14 +51,14 @@ void PutCosts(const AccountEntry& sums, const Prices& prices, JsonWriter& json) 
   json.EndObject();
 }
 
-// Returns the names of the labels of the report's jobs and of the jobs that are known now.
+// Returns the names of the labels of the report's jobs and of the current jobs.
 std::vector<std::string> LabelsOf(const CostReport& report, const FleetView& view) {
   std::set<std::string> names = report.labels;
   for (std::string& name : LabelNames(view)) names.insert(std::move(name));
   return {names.begin(), names.end()};
 }
 
-// Returns true if the caller may see the budget: it must be for the label that defines groups. With another
+// Returns true if the caller may see the budget, which must be for the label that defines groups. With another
 // label, some of the budget's jobs may belong to other groups.
 bool HasBudget(const Reach& reach, const Budget& budget) {
   if (reach.all()) return true;
@@ -66,7 +66,7 @@ bool HasBudget(const Reach& reach, const Budget& budget) {
   return reach.scheme()->group_template() == StrCat("{", budget.label, "}") && reach.Has(budget.value);
 }
 
-// Returns the label that groups are formed by if the request names none.
+// Returns the label for grouping if the request names none.
 std::string DefaultLabel(const FleetView& view) {
   const std::vector<std::string> names = LabelNames(view);
   return std::ranges::find(names, "namespace") != names.end() ? "namespace" : std::string(kByJob);
@@ -127,8 +127,8 @@ HttpResponse GetCosts(const ApiCall& call, const FleetAccess& access) {
   const std::string step = TextParameter(call.request, "step");
   if (!step.empty() && step != "day" && step != "hour")
     return ErrorResponse(400, StrCat("invalid step=", step, ": expected day or hour"));
-  // Names of labels are taken from `view`, which has only the caller's jobs. The account is read with
-  // `whole`, which has all jobs.
+  // Names of labels come from `view`, which contains only the caller's jobs. The account is read with `whole`,
+  // which contains all jobs.
   const std::shared_ptr<const FleetView> view = access.ViewOf(call.reach), whole = access.control().view();
   CostQuery query{.from_s = span->from_s, .to_s = span->to_s, .by = {TextParameter(call.request, "by")}};
   if (!call.reach.all()) query.which = [&call](const JobRecord& job) { return call.reach.Has(job); };

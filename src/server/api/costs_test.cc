@@ -1,4 +1,4 @@
-// GET /api/v1/costs and OpenCost's /allocation, for a known account.
+// Tests of GET /api/v1/costs and OpenCost's /allocation with a known account.
 #include "server/pool/costs.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 constexpr int64_t kMidnight = 1'700'006'400;
 constexpr WindowId kToday{kMidnight / kWindowSeconds};
 
-// Returns an entry whose core-hours equal its GiB-hours.
+// Returns an entry with equal core-hours and GiB-hours.
 AccountEntry Entry(uint32_t job, double usage, double allocation) {
   AccountEntry e{.job = JobId{job}};
   for (const Resource r : kResources) {
@@ -124,8 +124,8 @@ TEST_F(CostsTest, WhatCameLaterIsNamed) {
   EXPECT_DOUBLE_EQ(costs["total"]["cpu"]["billed"].get_double().value(), 16 + 3);
 }
 
-// The costs of a job without a record are still counted, and those of two groups whose values join to one
-// name.
+// The costs of a job without a record count. The costs of two groups whose values join to the same name count,
+// too.
 TEST_F(CostsTest, NothingIsLostOfJobsThatAreGone) {
   store_.jobs[1] = {JobId{1}, "db", {{"namespace", "shop/web"}}, 0};
   store_.jobs[0] = {JobId{0}, "web/db", {{"namespace", "shop"}}, 0};
@@ -147,7 +147,7 @@ TEST_F(CostsTest, NothingIsLostOfJobsThatAreGone) {
   EXPECT_NEAR(sum, billed, 1e-9);
 }
 
-// It is 01:00 on the 15th of November: the account has one day, and the first hour of today.
+// It is 01:00 on 15 November, so the account has one day and the first hour of today.
 TEST_F(CostsTest, BudgetsOfTheMonth) {
   const auto page = Parsed(Get("/api/v1/budgets", {}));
   EXPECT_EQ(page["from"].get_int64().value(), kMidnight - 14 * kDaySeconds);
@@ -156,7 +156,7 @@ TEST_F(CostsTest, BudgetsOfTheMonth) {
   EXPECT_EQ(shop["name"].get_string().value(), "namespace=shop");
   const double spent = (6 + 2) * 0.045;
   EXPECT_NEAR(shop["spent"].get_double().value(), spent, 1e-9);
-  // 25 hours have cost this amount; 383 hours are left.
+  // 25 hours have cost this amount, and 383 hours are left.
   EXPECT_NEAR(shop["forecast"].get_double().value(), spent + spent / 25 * (16 * 24 - 1), 1e-6);
   const auto all = page["budgets"].at(1);
   EXPECT_EQ(all["name"].get_string().value(), "all");
@@ -183,17 +183,17 @@ TEST_F(CostsTest, AnswersAsOpenCost) {
   EXPECT_NEAR(shop["totalCost"].get_double().value(), 6 * 0.045, 1e-9);
   EXPECT_NEAR(shop["cpuEfficiency"].get_double().value(), 5.0 / 6, 1e-4);
   EXPECT_EQ(sets.at(0)["__unallocated__"]["name"].get_string().value(), "__unallocated__");
-  // Requests steps of one day.
+  // A response with steps of one day.
   const auto days =
       Parsed(Get("/allocation", {{"window", "2d"}, {"step", "1d"}, {"aggregate", "controller"}}));
   ASSERT_EQ(days["data"].get_array().value().size(), 2U);
   EXPECT_NEAR(days["data"].at(1)["shop/web"]["cpuCoreHours"].get_double().value(), 2, 1e-9);
   EXPECT_NEAR(days["data"].at(1)["shop/web"]["minutes"].get_double().value(), 60, 1e-9);
-  // Requests with parameters that are not supported.
+  // Parameters that are not supported.
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"aggregate", "pod"}}, 400), HasSubstr("label:NAME"));
   EXPECT_THAT(Get("/allocation", {{"window", "soon"}}, 400), HasSubstr("a duration such as 7d"));
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"step", "7m"}}, 400), HasSubstr("whole hours"));
-  // The account has no single hours of a past day: the first hour would get the cost of the whole day.
+  // The account has no single hours of a past day. Its first hour would have the cost of the whole day.
   EXPECT_THAT(Get("/allocation", {{"window", "2d"}, {"step", "1h"}}, 400),
               HasSubstr("whole days before 2023-11-15T00:00:00Z"));
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"accumulate", "maybe"}}, 400),
@@ -204,7 +204,7 @@ TEST_F(CostsTest, AnswersAsOpenCost) {
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"includeIdle", "true"}}), HasSubstr("idle capacity"));
 }
 
-// The account has whole days before today. A client that requests each hour must not get a whole day each
+// The account has whole days before today. A client that requests each hour must not receive the whole day each
 // time.
 TEST_F(CostsTest, AnHourOfAPastDayIsNotItsDay) {
   const auto between = [](int64_t from_s, int64_t to_s) {
@@ -257,8 +257,7 @@ TEST_F(CostsTest, AllocationsAreFilteredAndShared) {
   EXPECT_EQ(total({{"window", "86400s"}}).size(), 2U);
 }
 
-// Adds windows of a cell of 10 cores and 10 GiB, from the evening of the day before until an hour after
-// midnight.
+// Adds windows of a cell of 10 cores and 10 GiB, from the evening before to an hour after midnight.
 void ShowMachines(CapacityService& service) {
   for (int32_t w = kToday.index - 6 * kWindowsPerHour; w < kToday.index + kWindowsPerHour; ++w) {
     CellCapacity cell{
@@ -275,8 +274,7 @@ void ShowMachines(CapacityService& service) {
   }
 }
 
-// OpenCost's __idle__ is the cost of machines minus the cost of the allocations of all jobs, whatever the
-// filter.
+// OpenCost's __idle__ is the cost of machines less the cost of all jobs' allocations, independent of the filter.
 TEST_F(CostsTest, IdleCapacityIsAnAllocationOfItsOwn) {
   const auto get = [&](std::vector<QueryParameter> query) {
     query.insert(query.end(), {{"aggregate", "namespace"}, {"includeIdle", "true"}});
@@ -294,7 +292,7 @@ TEST_F(CostsTest, IdleCapacityIsAnAllocationOfItsOwn) {
   AddAllocationRoutes(api_.access(), &service, routes);
   const Router router(api_.access(), std::move(routes), {});
   shown_ = &router;
-  // Machines were measured for 6 hours of yesterday, with 10 cores, and 2 + 4 + 8 core-hours are charged.
+  // Yesterday, machines with 10 cores were measured for 6 hours, and 2 + 4 + 8 core-hours are charged.
   const auto day = get({{"window", "yesterday"}})["data"].at(0)["__idle__"];
   EXPECT_NEAR(number(day, "cpuCoreHours"), 60 - 14, 1e-6);
   EXPECT_NEAR(number(day, "cpuCost"), 46 * 0.04, 1e-9);
@@ -304,13 +302,13 @@ TEST_F(CostsTest, IdleCapacityIsAnAllocationOfItsOwn) {
   const auto filtered =
       get({{"window", "yesterday"}, {"filterNamespaces", "shop"}})["data"].at(0)["__idle__"];
   EXPECT_NEAR(number(filtered, "cpuCoreHours"), 46, 1e-6) << "idle is what no job is charged";
-  // The response has one set for each day, and one for both days.
+  // One set per day, and one set for both days.
   const auto days = get({{"window", "2d"}, {"accumulate", "day"}})["data"];
   EXPECT_NEAR(number(days.at(0)["__idle__"], "cpuCoreHours"), 46, 1e-6);
   EXPECT_NEAR(number(days.at(1)["__idle__"], "cpuCoreHours"), 10 - 2, 1e-6);
   const auto one = get({{"window", "2d"}, {"accumulate", "true"}})["data"].at(0)["__idle__"];
   EXPECT_NEAR(number(one, "cpuCoreHours"), 70 - 16, 1e-6);
-  // The idle cost is shared in proportion to the cost of each row.
+  // The idle cost is shared in proportion to the rows' costs.
   const auto shared = get({{"window", "yesterday"}, {"shareIdle", "true"}})["data"].at(0);
   EXPECT_TRUE(shared["__idle__"].error());
   double sum = 0;

@@ -118,7 +118,7 @@ HttpResponse GetOoms(const ApiCall& call, const FleetAccess& access) {
   }
   const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 1000);
   if (!limit.ok()) return ErrorResponse(limit.status());
-  // For callers bound to groups, only this number of the newest kills is searched, as in FindDecisions.
+  // Maximum number of the newest kills that is searched for callers bound to groups, as in FindDecisions().
   constexpr size_t kLookedThrough = 20'000;
   const bool some = !call.reach.all() && !job.has_value();
   auto ooms =

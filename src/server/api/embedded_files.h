@@ -1,4 +1,4 @@
-// The files that are compiled into the program: the API's description and the dashboard.
+// Files that are compiled into the program: the API's description and the dashboard.
 #pragma once
 
 #include <span>
@@ -7,10 +7,10 @@
 namespace taut::server {
 
 struct EmbeddedFile {
-  std::string_view path;  // such as "/index.html"
+  std::string_view path;  // path such as "/index.html"
   std::string_view bytes;
 };
-// Returns all files, "/api/v1/openapi.yaml" first. "/index.html" is present only if the dashboard was built.
+// Returns all files, "/api/v1/openapi.yaml" first. "/index.html" exists only if the dashboard was built.
 std::span<const EmbeddedFile> EmbeddedFiles();
 
 }  // namespace taut::server

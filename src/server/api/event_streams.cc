@@ -21,7 +21,7 @@ HttpResponse EventStreams::Subscribe(const ApiCall& call) {
   if (!call.reach.all() || call.request.valid_until_s.has_value()) return SubscribeGroup(call.request);
   HttpResponse response;
   response.stream = events_.Subscribe();
-  // Send a comment, so that the client knows at once that it is subscribed.
+  // Send a comment, so that the client learns at once that it is subscribed.
   (void)response.stream->Send(std::make_shared<const std::string>(": tautd\n\n"));
   return response;
 }
@@ -105,7 +105,7 @@ void EventStreams::PublishToGroups(const TickEvents& events) {
       s.stream->Close();
       continue;
     }
-    // The quota may have changed since the subscription: compute the reach from the present groups.
+    // Compute the reach from the current groups, because the quota may have changed since the subscription.
     const Reach reach = access_.ReachOf(s.caller, Act::kSeeJobs);
     SendEvents(events, reach, access_.PricesFor(s.caller, reach),
                [&s](std::string_view event, const std::string& data, std::string_view id) {

@@ -16,7 +16,7 @@ namespace taut::server {
 // All open streams of events. Thread-safe.
 class EventStreams {
  public:
-  // Subscribes to the ticks of the control plane of `access`. `access` must outlive the object.
+  // Subscribes to the ticks of the control plane in `access`, which must outlive this object.
   explicit EventStreams(const FleetAccess& access);
 
   void AddRoutes(RouteTable& routes);
@@ -29,7 +29,7 @@ class EventStreams {
   // A stream whose caller is bound to groups or has a token that expires.
   struct GroupStream {
     std::shared_ptr<EventStream> stream;
-    HttpRequest caller;  // the subscribing request, without headers and body
+    HttpRequest caller;  // subscribing request without headers and body
   };
   using SendEvent =
       absl::FunctionRef<void(std::string_view event, const std::string& data, std::string_view id)>;
@@ -37,7 +37,7 @@ class EventStreams {
   HttpResponse Subscribe(const ApiCall& call);
   HttpResponse SubscribeGroup(const HttpRequest& request);
   void PublishToGroups(const TickEvents& events);
-  // Calls `send` for each of `events` that is in reach, one after the other.
+  // Calls `send` for each event in reach, one after the other.
   void SendEvents(const TickEvents& events, const Reach& reach, const Prices& prices, SendEvent send) const;
 
   const FleetAccess& access_;

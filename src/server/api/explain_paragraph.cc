@@ -1,4 +1,4 @@
-// Writes sentences about one limit, for a job's page and for the command line.
+// Writes sentences about one limit, for the page of a job and for the command line.
 #include "common/base/strings.h"
 #include "common/base/time.h"
 #include "common/model/units.h"
@@ -26,8 +26,8 @@ std::string ExplainParagraph(const brain::LiveJob& job, Resource r, const Reason
   };
   std::string out;
   const std::optional<double> recommended = lane.lane.recommended();
-  // Describes the present limit. Also describes the decided limit if it differs from both the present and the
-  // recommended limit.
+  // Describes the current limit, and the decided limit if it differs from both the current and the recommended
+  // limit.
   const auto now = [&] {
     if (enforced) return StrCat(said(lane.real_limit()), " now. ");
     const bool same = lane.limit() == lane.owner() || lane.limit() == recommended;

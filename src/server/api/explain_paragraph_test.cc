@@ -1,4 +1,4 @@
-// A dry run must not be described as fact: the limits in force are the owners' own.
+// Tests that a dry run is not described as fact: the owners' limits are in force.
 #include "brain/fleet/live_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -37,7 +37,7 @@ TEST(ExplainParagraph, WithoutARecommendationItSaysWhatHoldsNow) {
   EXPECT_THAT(paragraph(false), HasSubstr("for a recommendation yet: each task has no limit now. "));
   job.of(Resource::kMemory).owner_limit = 1 << 30;
   EXPECT_THAT(paragraph(false), HasSubstr("for a recommendation yet: each task has 1.00 GiB now. "));
-  // Another recommender set this limit before.
+  // A recommender that was used before set this limit.
   job.of(Resource::kMemory).gate.in_force = 1 << 29;
   EXPECT_THAT(paragraph(false), HasSubstr("yet: each task has 1.00 GiB now; 512 MiB is decided. "));
   EXPECT_THAT(paragraph(true), HasSubstr("yet: each task has 512 MiB now. "));

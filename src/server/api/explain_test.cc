@@ -1,4 +1,4 @@
-// GET /api/v1/jobs/JOB/explain: the limit in force beside the ordered one.
+// Tests of GET /api/v1/jobs/JOB/explain: the limit in force and the ordered limit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

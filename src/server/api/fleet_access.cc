@@ -12,8 +12,8 @@
 namespace taut::server {
 namespace {
 
-// Returns up to three jobs that the caller may have meant by `name`: jobs whose names contain it, otherwise
-// the jobs with the nearest names.
+// Returns up to three jobs that the caller may have meant by `name`: jobs whose names contain it, or else the jobs
+// with the most similar names.
 std::vector<std::string> NearestJobs(const FleetView& view, std::string_view name) {
   constexpr size_t kMost = 3, kMostCompared = 20'000;
   std::vector<std::string> out;
@@ -42,7 +42,7 @@ int64_t FleetAccess::NowSeconds() const {
 std::string FleetAccess::NameOf(JobId id) const {
   const std::shared_ptr<const FleetView> view = control().view();
   if (const JobView* job = view->Find(id); job != nullptr) return job->record->name;
-  // The store keeps the names of forgotten jobs.
+  // The store has the names of forgotten jobs.
   const absl::StatusOr<JobRecord> record = control().history().Job(id);
   return record.ok() ? record->name : StrCat("job ", id.value);
 }
@@ -55,7 +55,7 @@ bool FleetAccess::Reaches(const Reach& reach, JobId id) const {
   if (reach.all()) return true;
   bool has = false;
   if (control().Look(id, [&](const brain::LiveJob& job) { has = reach.Has(job.record); })) return has;
-  // The store keeps the labels of forgotten jobs.
+  // The store has the labels of forgotten jobs.
   const absl::StatusOr<JobRecord> record = control().history().Job(id);
   return record.ok() && reach.Has(*record);
 }

@@ -19,7 +19,7 @@ absl::Status ModeParameter(const HttpRequest& request, std::optional<Mode>& mode
       StrCat("invalid mode \"", ShortText(text), "\": expected off, observe, canary or auto"));
 }
 
-// Returns at most `most` points. Each point is the last of a run of points, with the events of the whole run.
+// Returns at most `most` points. Each is the last point of a run, with the events of the whole run.
 std::vector<FleetPoint> Thinned(const std::vector<FleetPoint>& points, size_t most) {
   const size_t group = (points.size() + most - 1) / most;
   std::vector<FleetPoint> out;
@@ -86,7 +86,7 @@ absl::StatusOr<JobsQuery> JobsQueryOf(const HttpRequest& request, const Prices& 
   return query;
 }
 
-// Writes the sums over all jobs that match the query, not only over the jobs of the page.
+// Writes the sums over all jobs that match the query, including jobs that are not on the page.
 void PutTotalsOf(JobsQuery query, const FleetView& view, const Prices& prices, JsonWriter& json) {
   query.sort.by = SortBy::kTasks;
   query.offset = 0;

@@ -5,7 +5,7 @@
 namespace taut::server {
 namespace {
 
-// Adds a job to the sums in the same way as LiveFleet does for the whole fleet.
+// Adds a job to the sums, like LiveFleet for the whole fleet.
 void AddTo(const JobView& job, FleetPoint& point) {
   bool measured = false;
   for (const Resource r : kResources) {

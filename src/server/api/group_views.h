@@ -1,4 +1,4 @@
-// Views of the fleet for callers bound to groups: only the jobs of these groups, and sums over these jobs.
+// Views of the fleet for callers bound to groups: the jobs of these groups, with sums over these jobs.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,18 @@
 
 namespace taut::server {
 
-// Returns the view of the jobs in reach, with sums over the jobs in reach that were measured in the last
-// window. Leaves out figures learned from the whole fleet (FleetSums::risk) and the counts of the last day.
-// O(jobs).
+// Returns the view of the jobs in reach, with sums over those that were measured in the last window. Omits figures
+// learned from the whole fleet (FleetSums::risk) and the counts of the last day. O(jobs).
 std::shared_ptr<const FleetView> ViewWithin(const Reach& reach, const FleetView& view);
 
 // Caches the views of the newest window, so that the view of each reach is computed once. Thread-safe.
 class GroupViews {
  public:
-  // Returns the view within the reach. Returns `view` itself if the caller may see all jobs.
+  // Returns the view within the reach; `view` itself if the caller may see all jobs.
   std::shared_ptr<const FleetView> Of(const Reach& reach, const std::shared_ptr<const FleetView>& view);
 
  private:
-  // Most cached views. If a further view is needed, the oldest cached one is dropped.
+  // Maximum number of cached views; the oldest view is dropped first.
   static constexpr size_t kMostKept = 64;
 
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// Benchmarks the view of people of a group on a fleet of 100,000 jobs. The view is computed once for each
+// Benchmarks the view of callers bound to a group, on a fleet of 100,000 jobs. The view is computed once per
 // window and set of groups.
 #include <benchmark/benchmark.h>
 

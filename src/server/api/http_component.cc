@@ -108,8 +108,8 @@ absl::Status HttpComponent::Start() {
   return absl::OkStatus();
 }
 
-// The order matters. Set the new bindings before the event streams end, because clients reopen their streams
-// at once.
+// Applies a reload to access control. Set the new bindings before the event streams end, because clients reopen
+// their streams at once.
 absl::Status HttpComponent::TakeAccess(Reloading& reload) {
   const ServerConfig& running = reload.running.server;
   ServerConfig server = WithSignIn(reload.next.server);

@@ -15,8 +15,8 @@ namespace taut::server {
 class HttpComponent final : public Component {
  public:
   struct Options {
-    const DaemonConfig& config;  // the running configuration, which must outlive the component
-    std::string config_path;     // "" without a configuration file
+    const DaemonConfig& config;  // running configuration, which must outlive the component
+    std::string config_path;     // path of the configuration file; "" if there is none
     std::string version;
     int64_t started_s = 0;
   };
@@ -25,26 +25,25 @@ class HttpComponent final : public Component {
   ~HttpComponent() override;
 
   std::string_view name() const override { return "http"; }
-  // Starts after the components that the API shows.
+  // Returns the components that the API shows, and which must therefore start first.
   std::span<const std::string_view> after() const override;
-  // Opens the port. InvalidArgument or NotFound if a file or setting of access control is invalid;
+  // Opens the port. Returns InvalidArgument or NotFound if a file or setting of access control is invalid, and
   // Unavailable if an address is in use.
   absl::Status Start() override;
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
-  // Ends event streams, lets requests in progress finish, and stops the server.
+  // Ends event streams, waits for current requests, and stops the server.
   void Stop() override;
-  // This function and the functions below may be called only after Start. Returns the options in force, which
-  // include access control.
+  // Returns the current options, which include access control. Call this and the functions below after Start()
+  // only.
   const ServerOptions& options() const { return server_options_; }
   uint16_t port() const { return server_->port(); }
-  // Returns the address of the pages, such as "http://127.0.0.1:7070/".
+  // Returns the URL of the pages, such as "http://127.0.0.1:7070/".
   std::string url() const;
 
  private:
   absl::StatusOr<ServerOptions> OpenServer();
-  // Returns `config` with the verifiers of OpenID Connect. Without the verifiers, a reload would disable
-  // sign-in.
+  // Returns `config` with the verifiers of OpenID Connect, without which a reload would disable sign-in.
   ServerConfig WithSignIn(ServerConfig config) const;
   absl::StatusOr<AboutDaemon> About() const;
   absl::Status MakeRouter();
@@ -55,7 +54,7 @@ class HttpComponent final : public Component {
   AuditLog audit_;
   ServerOptions server_options_;
   OidcParts oidc_;
-  std::unique_ptr<ReplicaWatch> replica_watch_;  // null with a cluster
+  std::unique_ptr<ReplicaWatch> replica_watch_;  // watch of replicas; null with a cluster
   ApiParts api_;
   std::unique_ptr<FleetAccess> access_;
   std::unique_ptr<EventStreams> events_;

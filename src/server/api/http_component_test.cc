@@ -1,5 +1,4 @@
-// The daemon's HTTP server as a component: the tokens that are accepted after a reload, and the server's
-// metrics.
+// Tests of the HTTP server as a component: accepted tokens after a reload, and the server's metrics.
 #include "server/api/http_component.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +36,7 @@ class HttpComponentTest : public testing::Test {
     const absl::StatusOr<HttpResponse> response = (*client)->Get(path);
     return response.ok() ? response->status : 0;
   }
-  // Reloads the configuration and returns the names of the parts that took effect.
+  // Reloads the configuration, and returns the names of the parts that took effect.
   std::vector<std::string> Reload(const DaemonConfig& next) {
     Reloading reload{.next = next, .running = config_, .log = log_};
     http_.OnReload(reload);

@@ -89,7 +89,7 @@ void PutPod(const std::optional<PodTotals>& pod, JsonWriter& json) {
   json.EndObject();
 }
 
-// Writes the prices of a core and of a GiB for a month.
+// Writes the monthly prices of a core and of a GiB.
 void PutPrices(const Prices& prices, JsonWriter& json) {
   json.Field("currency", std::string_view(prices.currency));
   json.Key("price_per_month");
@@ -120,7 +120,7 @@ void PutHolds(const brain::LiveJob& job, JsonWriter& json) {
   json.EndArray();
 }
 
-// Writes the memory need of the job's tasks, as agents have found by probing.
+// Writes the memory need of the job's tasks, which agents found by probing.
 void PutMemoryNeeded(const std::string& job, const AgentsComponent* agents, JsonWriter& json) {
   json.Key("memory_needed");
   if (agents == nullptr) return json.Null();

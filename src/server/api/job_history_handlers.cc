@@ -1,4 +1,4 @@
-// API handlers for one job's past: its usage as a heatmap, and its tasks.
+// API handlers for the past of one job: usage as a heatmap, and tasks.
 #include "common/base/strings.h"
 #include "server/api/parameters.h"
 #include "server/api/routes.h"
@@ -58,7 +58,7 @@ HttpResponse GetReplicas(const ApiCall& call, const FleetAccess& access) {
     query.size = fleet.SizeUseOf(fleet.job(call.job));
   });
   query.policy = &policy;
-  // Replay the week before as well, if it is stored, so that the policy starts with history.
+  // Also replay the previous week, if stored, so that the policy starts with history.
   constexpr int32_t kWeek = 7 * kWindowsPerDay;
   const auto days =
       access.control().history().JobDays(call.job, WindowId{query.from.index - kWeek}, query.to);

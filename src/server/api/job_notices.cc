@@ -29,13 +29,13 @@ std::string CollisionNotice(std::string_view sources) {
       "give one of them another name with a mapping rule, or with the job template of its agent.");
 }
 
-// Returns the largest amount of a task that the grid of tautd covers.
+// Returns the largest amount per task that tautd's grid covers.
 double MostOf(Resource r) {
   const std::span<const double> bounds = (InCores(r) ? Grid::Cpu() : Grid::Memory()).upper_bounds();
   return bounds.back();
 }
 
-// Returns the notice for a job whose tasks may use more than MostOf; "" for other jobs.
+// Returns the notice for a job whose tasks may use more than MostOf(); "" for other jobs.
 std::string BoundNotice(const JobView& job, Resource r) {
   const double owner = job.of(r).owner_limit;
   if (!(owner > MostOf(r))) return "";
@@ -45,8 +45,8 @@ std::string BoundNotice(const JobView& job, Resource r) {
       "recommended above it.");
 }
 
-// Returns the notice for a job whose CPU usage exceeds the recommendation on many days, for example at starts
-// and in bursts. "" for other jobs.
+// Returns the notice for a job whose CPU usage exceeds the recommendation on many days, such as at starts and in
+// bursts; "" for other jobs.
 std::string BurstNotice(const JobView& job, const brain::JobPolicy& policy) {
   constexpr int kFewestDays = 5;
   const int days = job.of(Resource::kCpu).days, over = job.of(Resource::kCpu).days_over;
@@ -57,7 +57,7 @@ std::string BurstNotice(const JobView& job, const brain::JobPolicy& policy) {
       "limit; if it comes at other times, a sensitive class or a smaller throttled orders a higher limit.");
 }
 
-// Returns the notice for a job of a cluster if a job of the same name without the cluster exists; ""
+// Returns the notice for a job of a cluster if there is a job with the same name without the cluster; ""
 // otherwise.
 std::string NewClusterNotice(std::string_view cluster, std::string_view before) {
   return StrCat(

@@ -22,7 +22,7 @@ void PutNumber(std::string_view key, double value, JsonWriter& json) {
   json.Number(value, kJsonDigits);
 }
 
-// Writes a sum of 32-bit floats over tasks, rounded: more digits would be noise.
+// Writes a sum of 32-bit floats over tasks, rounded because more digits would be noise.
 void PutTotal(std::string_view key, Resource r, double value, JsonWriter& json) {
   json.Key(key);
   if (InBytes(r)) {
@@ -52,7 +52,7 @@ void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetSums& sums, c
   json.Key(Name(r));
   json.BeginObject();
   PutTotal("usage", r, a.usage, json);
-  // A sum over no job is unknown rather than 0.
+  // A sum over no job is unknown, not 0.
   const bool known = a.jobs_limited > 0;
   const auto put = [&](std::string_view key, double amount) {
     if (known) return PutTotal(key, r, amount, json);
@@ -101,8 +101,8 @@ void PutFleetMoney(const FleetView& view, const Prices& prices, JsonWriter& json
   json.EndObject();
 }
 
-// Returns the monthly saving of a job over all tasks (in mode auto), or its would-be saving in other modes.
-// nullopt without an owner's limit or a recommendation.
+// Returns the monthly saving of a job over all tasks (in mode auto), or the would-be saving in other modes.
+// Returns nullopt without an owner's limit or a recommendation.
 std::optional<double> SavingPerMonth(const JobView& job, const Prices& prices) {
   std::optional<double> sum;
   for (const Resource r : kResources) {
@@ -112,8 +112,8 @@ std::optional<double> SavingPerMonth(const JobView& job, const Prices& prices) {
   return sum;
 }
 
-// Returns the double with the fewest digits that converts to the same 32-bit float. Returns `value` itself if
-// it is no float or has no fraction. Without this function 0.1f would be written as 0.10000000149.
+// Returns the double with the fewest digits that converts to the same 32-bit float, so that 0.1f is not written as
+// 0.10000000149. Returns `value` itself if it is not a float or has no fraction.
 double ShortestOf(double value) {
   const auto narrow = static_cast<float>(value);
   if (double{narrow} != value || value == std::trunc(value)) return value;
@@ -124,7 +124,7 @@ double ShortestOf(double value) {
   return out;
 }
 
-// Returns the value rounded to a float, as views store it, so that the value has the same digits everywhere.
+// Returns the value rounded to a float, as in views, so that it has the same digits everywhere.
 std::optional<double> OfFloat(std::optional<double> value) {
   return value.has_value() ? std::optional<double>(static_cast<float>(*value)) : std::nullopt;
 }
@@ -150,8 +150,7 @@ void PutJobAmounts(const JobView& job, Resource r, int64_t grace_s, JsonWriter& 
   PutAmount("applied", Known(a.applied), json);
   PutAmount("would_be", Known(a.would_be), json);
   PutDifference("saving", a.saving(), json);
-  // Requests are written only beside limits: if the amounts above are already requests, these fields are
-  // null.
+  // Write requests only in addition to limits. If the amounts above are requests, these fields are null.
   for (const auto& [key, request] : {std::pair<std::string_view, float>{"owner_request", a.owner_request},
                                      {"request", a.request},
                                      {"would_be_request", a.would_be_request}})
@@ -172,7 +171,7 @@ void PutJobAmounts(const JobView& job, Resource r, int64_t grace_s, JsonWriter& 
 }  // namespace
 
 void PutTime(std::string_view key, int64_t time_s, JsonWriter& json) {
-  // A bound of about 35,000 years, which is within the range of JSON numbers and dates.
+  // About 35,000 years, which JSON numbers and dates can represent.
   constexpr int64_t kLast = int64_t{1} << 40;
   json.Key(key);
   if (time_s > kLast || time_s < -kLast) {
@@ -261,7 +260,7 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
   json.EndObject();
 }
 
-// Writes the parts of the workload's name; null if the source does not provide them, as Kubernetes does.
+// Writes the parts of the workload's name; null if the source, unlike Kubernetes, does not provide them.
 void PutWorkload(const JobRecord& job, JsonWriter& json) {
   json.Key("workload");
   const Workload workload = job.workload();

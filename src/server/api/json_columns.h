@@ -1,4 +1,4 @@
-// Writes JSON arrays that have one value for each element of a list.
+// Writes JSON arrays with one value per element of a list.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace taut::server {
 
-// Writes the array `key`. `get` returns or writes the value of one element.
+// Writes the array `key`. `get` returns or writes the value of an element.
 template <typename Values, typename Get>
 void PutColumn(std::string_view key, const Values& values, Get get, JsonWriter& json) {
   json.Key(key);

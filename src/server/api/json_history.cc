@@ -1,4 +1,4 @@
-// Writes data over time as JSON: the fleet's sums, a job's usage, the job's tasks, and a what-if.
+// Writes data over time as JSON: sums of the fleet, usage and tasks of a job, and a what-if.
 #include "common/base/strings.h"
 #include "server/api/json.h"
 #include "server/api/json_columns.h"

@@ -26,7 +26,7 @@ TEST(ApiJson, ATimeThatIsNoneIsNull) {
 
 TEST(ApiJson, TheFleetsHistoryIsNullWhereNothingWasMeasured) {
   FleetPoint point;
-  point.amounts[0] = {.usage = 2, .jobs = 3};  // without a known owner's limit
+  point.amounts[0] = {.usage = 2, .jobs = 3};  // there is no known owner's limit
   point.amounts[1] = {
       .usage = 0, .owner_limit = 8, .in_force = 8, .would_be = 4, .jobs = 1, .jobs_limited = 1};
   JsonWriter json;
@@ -58,7 +58,7 @@ TEST(ApiJson, SavingsAreCountedInMachinesWhoseSizeIsKnown) {
     EXPECT_EQ(saved(r), StrCat("saved_machines\":", r == Resource::kCpu ? "2" : "null")) << text;
 }
 
-// The machine's tasks have no limits: savings are unknown, which is not the same as zero.
+// The machine's tasks have no limits, so savings are unknown, not zero.
 TEST(ApiJson, WithoutOwnersLimitsAmountsOfLimitsAreAbsent) {
   FleetView view;
   for (FleetAmounts& a : view.point.amounts) {

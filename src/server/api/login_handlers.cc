@@ -1,4 +1,4 @@
-// Sign-in to the pages with an OpenID Connect provider: the responses to a browser without a session.
+// Sign-in to the pages with an OpenID Connect provider: responses to a browser without a session.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -23,7 +23,7 @@ constexpr std::string_view kStyle =
 // A page with one paragraph of plain text.
 struct PageText {
   std::string_view title, text = {};
-  std::string_view refresh = {};  // "SECONDS; url=PATH"; "": the page stays
+  std::string_view refresh = {};  // "SECONDS; url=PATH"; "": no refresh
   std::string_view link = {}, link_text = {};
 };
 
@@ -62,8 +62,7 @@ std::string Cookie(const LoginService& service, std::string_view name, std::stri
                 service.is_secure() ? "; Secure" : "");
 }
 
-// The cookie has SameSite=Lax: the browser sends it with the provider's redirect, as it would not with
-// Strict.
+// With SameSite=Lax, unlike Strict, the browser sends the cookie with the provider's redirect.
 std::string LoginCookie(const LoginService& service, std::string_view value, int64_t seconds) {
   return Cookie(service, service.cookie_name(), value, "Lax", seconds);
 }
@@ -72,8 +71,8 @@ std::string SessionCookie(const LoginService& service, std::string_view value, i
   return Cookie(service, service.sessions()->cookie_name(), value, "Strict", seconds);
 }
 
-// Returns the browser's network address. Behind a trusted proxy the last address in X-Forwarded-For is used,
-// which the browser cannot choose.
+// Returns the browser's network address. Behind a trusted proxy this is the last address in X-Forwarded-For, which
+// the browser cannot choose.
 std::string NetworkOfBrowser(const LoginService& service, const HttpRequest& request) {
   const std::string* forwarded = request.header("X-Forwarded-For");
   const std::string_view peer = HostWithoutPort(request.peer);
@@ -124,8 +123,8 @@ HttpResponse BeginLogin(LoginService& service) {
   return out;
 }
 
-// Handles the provider's redirect. The response redirects again, so that the code disappears from the
-// browser's address bar. A thread of the service exchanges the code.
+// Handles the provider's redirect. Responds with another redirect, which removes the code from the browser's
+// address bar. A thread of the service exchanges the code.
 HttpResponse LoginCallback(const HttpRequest& request, LoginService& service, AuditLog* audit) {
   const absl::Status taken = service.Callback(CookieOf(request, service.cookie_name()).value_or(""),
                                               request.query, NetworkOfBrowser(service, request));
@@ -155,7 +154,7 @@ HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditL
     case LoginFlow::Stage::kDone:
       break;
   }
-  // End the old session: its cookie is replaced, so no one could end it later.
+  // End the old session now: its cookie is replaced, so that the browser could not end it later.
   service.sessions()->End(CookieOf(request, service.sessions()->cookie_name()).value_or(""));
   if (const absl::StatusOr<Caller> caller = service.sessions()->CallerOf(outcome.session); caller.ok()) {
     HttpRequest person;
@@ -163,8 +162,8 @@ HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditL
     person.bindings = caller->bindings;
     if (audit != nullptr) audit->Log(request, {caller->user, RolesText(person), "", 200});
   }
-  // Respond with a page and not with a redirect: in a chain of redirects that another site began, browsers do
-  // not send SameSite=Strict cookies.
+  // Respond with a page instead of a redirect: in a chain of redirects that another site started, browsers do not
+  // send SameSite=Strict cookies.
   HttpResponse out = SmallPage(200, service.prefix(), signed_in);
   out.headers.push_back({"Set-Cookie", SessionCookie(service, outcome.session, service.session_s())});
   out.headers.push_back({"Set-Cookie", LoginCookie(service, "", 0)});
@@ -174,7 +173,7 @@ HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditL
 HttpResponse Logout(const HttpRequest& request, LoginService& service, AuditLog* audit) {
   if (request.method != "POST")
     return ErrorResponse(405, "/logout is a POST: it ends the session of the browser");
-  // A request with a token has no session that could be ended.
+  // A request with a token has no session to end.
   if (request.by_session) {
     service.sessions()->End(CookieOf(request, service.sessions()->cookie_name()).value_or(""));
     if (audit != nullptr) audit->Log(request, {request.user, RolesText(request), "", 204});
@@ -204,7 +203,7 @@ std::optional<HttpResponse> LoginAnswer(const HttpRequest& request, const ApiPar
   if (request.path == "/logout") return Logout(request, service, parts.audit);
   if (get && request.path == "/api/v1/login") return LoginWays(request, parts);
   if (request.role != Role::kNone || !get) return std::nullopt;
-  // This page reveals nothing about the fleet. It leads to the provider.
+  // This page leads to the provider, and reveals nothing about the fleet.
   if (request.path == "/" && request.parameter("token") != nullptr) {
     HttpResponse out =
         TextResponse(401, "Authentication required: enter a token as the password, with any user name.\n");

@@ -119,7 +119,7 @@ void PutTask(const MachineTaskView& task, JsonWriter& json) {
   json.EndObject();
 }
 
-// Parses the query. Without the parameter `order`, the default order of the sort applies.
+// Parses the query. Without the parameter `order`, the default order of the sort key applies.
 absl::StatusOr<MachinesQuery> QueryOf(const HttpRequest& request) {
   MachinesQuery query;
   query.search = TextParameter(request, "search");

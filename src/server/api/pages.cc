@@ -37,7 +37,7 @@ HttpResponse PageFile(std::string_view path, bool pages) {
     HttpResponse response;
     response.content_type = ContentTypeOf(wanted);
     response.body = file.bytes;
-    // The name of an asset contains a hash of its content, so the asset can be cached forever.
+    // The name of an asset contains a hash of its content, so that caches may keep the asset for ever.
     const bool asset = wanted.starts_with("/assets/");
     response.headers.push_back({"Cache-Control", asset ? "public, max-age=31536000, immutable" : "no-cache"});
     return response;

@@ -1,4 +1,4 @@
-// Serves the files compiled into the program: the dashboard and the API's description.
+// Serves the files that are compiled into the program: the dashboard and the API's description.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace taut::server {
 
 // Returns true if the dashboard is compiled in.
 bool HasPages();
-// Returns the response with a file, or 404. `pages`: false if the dashboard is disabled.
+// Returns a response with the file, or 404. `pages` is false if the dashboard is disabled.
 HttpResponse PageFile(std::string_view path, bool pages);
 
 }  // namespace taut::server

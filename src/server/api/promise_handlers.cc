@@ -1,4 +1,4 @@
-// API handlers for promises: predicted and observed overruns of limits.
+// API handlers for promises: predicted and observed rates of usage above the limit.
 #include "brain/fleet/risk_json.h"
 #include "common/base/strings.h"
 #include "server/api/parameters.h"

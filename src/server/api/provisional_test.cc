@@ -1,5 +1,5 @@
-// The first day of a job: every interface marks the recommendation as provisional and shows when the first
-// firm recommendation is due.
+// Tests of a job's first day: every interface marks the recommendation as provisional, and shows when the first
+// final recommendation is due.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,7 +101,7 @@ TEST_F(ApiProvisional, EachLaneIsMarkedUntilItsFirstRecommendation) {
           std::string(*explained->root()[Name(r)]["paragraph"].text()),
           AllOf(HasSubstr("Provisionally "), HasSubstr(StrCat("for ", w + 1, " of the 288 windows of a day")),
                 HasSubstr(StrCat("The first recommendation is due at ", FormatTime(first), " UTC."))));
-      // A provisional recommendation is part of no saving and is never set.
+      // A provisional recommendation is excluded from savings and is never set.
       EXPECT_EQ(fleet->root()[Name(r)]["would_save"].number(), 0);
       EXPECT_EQ(row[Name(r)]["limit"].number(), row[Name(r)]["owner_limit"].number());
     }

@@ -12,8 +12,7 @@
 namespace taut::server {
 namespace {
 
-// Writes an amount: CPU in cores and memory in bytes, as everywhere in the API; other resources in their own
-// unit.
+// Writes CPU in cores and memory in bytes, as everywhere in the API, and any other resource in its own unit.
 void PutOne(std::string_view resource, int64_t amount, JsonWriter& json) {
   if (resource == brain::kQuotaCpu) {
     json.Number(static_cast<double>(amount) / 1000, 15);
@@ -122,7 +121,7 @@ void PutRequest(const brain::QuotaRequest& r, JsonWriter& json) {
   json.Field("end", Name(r.end));
   json.Field("group", std::string_view(r.asked.group));
   json.Field("tier", std::string_view(r.asked.tier));
-  json.Field("job", std::string_view(Printable(r.job)));  // earlier versions accepted any text
+  json.Field("job", std::string_view(Printable(r.job)));  // earlier versions accepted any characters
   json.Field("tasks", r.asked.tasks);
   PutAmounts("per_task", r.asked.per_task, json);
   json.Field("priority", int64_t{r.asked.priority});
@@ -175,11 +174,11 @@ absl::StatusOr<AskedQuota> AskedInBody(std::string_view body) {
   return out;
 }
 
-// Returns the number of the request in the path; -1 for another text, which no request has.
+// Returns the number of the request in the path; -1, which no request has, for any other text.
 int64_t RequestIn(const HttpRequest& request) { return WholeNumber(request.segments[3]).value_or(-1); }
 
-// Returns the rows, use and requests of the groups in reach. Leaves out the cohorts above these groups,
-// because the use of other groups could be computed from a cohort's use.
+// Returns rows, use and requests of the groups in reach. Omits the cohorts above these groups, because a cohort's
+// use would reveal the use of other groups.
 QuotaView ViewWithin(const Reach& reach, QuotaView view, const QuotaService& service) {
   if (reach.all()) return view;
   std::erase_if(view.rows, [&](const brain::QuotaRowView& row) { return !reach.Has(row.group); });
@@ -275,7 +274,7 @@ HttpResponse GetRequests(const ApiCall& call, QuotaService* service) {
         return (!state.has_value() || r.state == *state) && (group.empty() || r.asked.group == group);
       },
       static_cast<size_t>(*limit));
-  // A group that was removed may still have requests, so an unknown group is an error only without requests.
+  // A removed group may still have requests, so an unknown group is an error only without requests.
   if (found.empty() && !group.empty() && !service->scheme()->Has(group)) {
     if (!call.reach.all()) return ErrorResponse(NoGroup(group, call.reach));
     return ErrorResponse(

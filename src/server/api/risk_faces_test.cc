@@ -1,4 +1,4 @@
-// A month of a cell, with replicas: after every window, every interface shows the same risk for a limit.
+// Tests that after every window of a month, every interface shows the same risk for a limit, also with replicas.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 constexpr int kFirstOfMonth = 1'700'006'400 / kWindowSeconds;
 constexpr int kMonth = 30;
 
-// The figures that an interface shows for one limit.
+// Figures that an interface shows for one limit.
 struct SaidRisk {
   std::optional<double> would_be, chance, work_over;
   double days = 0, days_over = 0;
@@ -43,7 +43,7 @@ void ExpectSameRisk(const SaidRisk& a, const SaidRisk& b, std::string_view face)
   EXPECT_EQ(a.days_over, b.days_over) << face;
 }
 
-// Keeps the decisions of the last window.
+// Stores the decisions of the last window.
 class LastDecisions : public NoStore {
  public:
   absl::Status Commit(const PassRecord& pass) override {
@@ -158,7 +158,7 @@ class RiskFaces : public testing::Test {
       ++forecasts_;
     }
   }
-  // The figures stored with a decision are those that are shown for its limit.
+  // Checks that the figures stored with a decision equal the figures shown for its limit.
   void CompareDecisions() {
     for (const Decision& d : store_.decisions) {
       if (!d.target.is_limit() || d.reason.empty()) continue;

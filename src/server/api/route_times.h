@@ -12,20 +12,20 @@
 
 namespace taut::server {
 
-// Returns true if the request's path matches the route's path. A name in braces matches any piece, as in
+// Returns true if the path of the request matches `path`. A name in braces matches any piece, as in
 // "/api/v1/jobs/{job}".
 bool FitsPath(std::string_view path, const HttpRequest& request);
 
-// Counts durations by route. Thread-safe and lock-free. The list of routes is fixed, so that requests cannot
-// add routes.
+// Counts durations by route. The list of routes is fixed, so that requests cannot add routes. Thread-safe and
+// lock-free.
 class RouteTimes {
  public:
-  // `paths`: the paths of all routes. It may contain duplicates. The texts must outlive the object.
+  // `paths` contains the paths of all routes, possibly with duplicates. Their texts must outlive this object.
   explicit RouteTimes(const std::vector<std::string_view>& paths);
   // Returns the first path that matches the request, or "other". O(routes).
   std::string_view RouteOf(const HttpRequest& request) const { return routes_[IndexOf(request)]; }
   void Note(const HttpRequest& request, double seconds);
-  // Writes tautd_http_request_duration_seconds for the routes that have had requests.
+  // Writes tautd_http_request_duration_seconds for the routes with requests.
   void Put(MetricsText& out) const;
 
  private:
@@ -37,8 +37,8 @@ class RouteTimes {
   };
   size_t IndexOf(const HttpRequest& request) const;
 
-  std::vector<std::string_view> routes_;  // "other" first, then each path once
-  std::vector<Times> times_;              // times of routes_[i]
+  std::vector<std::string_view> routes_;  // "other", then each path once
+  std::vector<Times> times_;              // durations of routes_, by index
 };
 
 }  // namespace taut::server

@@ -52,7 +52,7 @@ HttpResponse Router::AnswerOf(const HttpRequest& request) const {
     if (!May(request, route.act)) return ErrorResponse(403, RefusalText(request, route.act));
     return route.handler({request, access_.ReachOf(request, route.act)});
   }
-  // The path is not a route's; it may be the path of a file.
+  // No route has this path, but it may be the path of a file.
   if (!May(request, Act::kLook)) return ErrorResponse(403, RefusalText(request, Act::kLook));
   if (other_method)
     return ErrorResponse(405,
@@ -71,7 +71,7 @@ HttpResponse Router::AnswerOfJob(const HttpRequest& request) const {
   });
   const bool is_there = route != table_.routes().end();
   if (is_there && !May(request, route->act)) return ErrorResponse(403, RefusalText(request, route->act));
-  // If the caller may see the job but not change it, the response is 403 and not 404.
+  // If the caller may see the job but not change it, respond with 403 instead of 404.
   const Reach seen = access_.ReachOf(request, Act::kSeeJobs);
   const std::optional<JobId> id = access_.FindJob(request.segments[3], seen);
   if (!id.has_value()) return access_.NoJob(request.segments[3], seen);

@@ -1,5 +1,5 @@
-// Routes of the API, and the router that checks permissions. Rejects callers without the role for a route.
-// Passes the groups that the caller may access (Reach) to the handler.
+// Routes of the API, and the router, which rejects callers without the role for a route, and passes the caller's
+// reach to the handler.
 #pragma once
 
 #include <functional>
@@ -20,12 +20,12 @@ namespace taut::server {
 // A request that the caller is permitted to make.
 struct ApiCall {
   const HttpRequest& request;
-  Reach reach;     // the caller's reach for the route's act: nothing outside it may be shown or changed
-  JobId job = {};  // for a route of one job: the job, which is in reach
+  Reach reach;     // caller's reach for the route's act; nothing outside may be shown or changed
+  JobId job = {};  // job in reach, for a route of one job
 };
 using ApiHandler = std::function<HttpResponse(const ApiCall&)>;
 
-// A path and a method, and the permission that they require. A name in braces matches any piece.
+// A path and a method with the permission that they require. A name in braces matches any piece.
 struct Route {
   std::string_view method, path;
   Act act;
@@ -35,26 +35,25 @@ struct Route {
   bool is_of_job() const;
 };
 
-// The handlers of all routes. Many threads call the handlers concurrently.
+// The handlers of all routes, which many threads call concurrently.
 class RouteTable {
  public:
-  // A handler for requests without a role. Returns a response, or nullopt if the request is not for this
-  // handler.
+  // A handler for requests without a role. Returns a response, or nullopt if it does not serve the request.
   using OpenHandler = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
 
   // Adds a route. `method` and `path` must be constants of the program.
   void Add(std::string_view method, std::string_view path, Act act, ApiHandler handler) {
     routes_.push_back({method, path, act, std::move(handler)});
   }
-  // Adds a handler for requests without a role. All such handlers are called before the routes, in the order
-  // in which they were added. `paths`: constants of the program that name the paths that the handler serves.
+  // Adds a handler for requests without a role. Such handlers are called before the routes, in the order in which
+  // they were added. `paths` contains the served paths, which must be constants of the program.
   void AddOpen(std::span<const std::string_view> paths, OpenHandler handler) {
     open_paths_.insert(open_paths_.end(), paths.begin(), paths.end());
     open_.push_back(std::move(handler));
   }
   std::span<const Route> routes() const { return routes_; }
   std::span<const OpenHandler> open() const { return open_; }
-  // Returns the paths of routes() and of open(), each as often as it was added.
+  // Returns the paths of routes() and open(), with duplicates.
   std::vector<std::string_view> paths() const;
 
  private:
@@ -63,14 +62,13 @@ class RouteTable {
   std::vector<OpenHandler> open_;
 };
 
-// Checks permissions and calls the handler of a request. Thread-safe: the server calls Handle from its
-// threads.
+// Checks permissions and calls the handler of a request. Thread-safe.
 class Router {
  public:
   struct Parts {
-    bool pages = true;               // the dashboard is enabled
-    AuditLog* audit = nullptr;       // null: no audit log
-    double (*steady_s)() = nullptr;  // null: requests are not timed
+    bool pages = true;               // true: the dashboard is enabled
+    AuditLog* audit = nullptr;       // audit log; null: none
+    double (*steady_s)() = nullptr;  // steady clock; null: requests are not timed
   };
   // `access` and the objects in `parts` must outlive the router.
   Router(const FleetAccess& access, RouteTable table, Parts parts)

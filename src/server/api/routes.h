@@ -1,5 +1,5 @@
-// The API's routes, with one function for each topic. Pointers must outlive the table. A null pointer stands
-// for a part that the daemon does not have; the routes of this part respond with an explanation.
+// The API's routes, with one function per topic. Pointers must outlive the table. A null pointer stands for a part
+// that the daemon lacks, whose routes respond with an explanation.
 #pragma once
 
 #include <cstdint>
@@ -24,27 +24,27 @@
 
 namespace taut::server {
 
-// A link to another cell's dashboard.
+// A link to the dashboard of another cell.
 struct CellLink {
   std::string name, url;
 };
 
-// Facts about the daemon and its surroundings, as the status shows them.
+// Facts about the daemon that the status shows.
 struct AboutDaemon {
   std::string version;
-  std::string store_text;   // text for people, such as "SQLite, /var/lib/tautd/tautd.db"
-  std::string config_file;  // "" without a configuration file
-  std::string cell_name;    // "" if the cell has no name
+  std::string store_text;   // text for users, such as "SQLite, /var/lib/tautd/tautd.db"
+  std::string config_file;  // path of the configuration file; "" if there is none
+  std::string cell_name;    // name of the cell; "" if there is none
   std::vector<CellLink> cell_links;
   int64_t started_s = 0;
   bool pages = true;
-  bool has_external = false;  // an external recommender is configured
+  bool has_external = false;  // true if an external recommender is configured
   bool takes_tokens = false;  // false: no authentication is required
 };
 
 // The objects that the API shows.
 struct ApiParts {
-  // Components. The list of components sets these pointers.
+  // Components, which the list of components sets.
   const KubernetesComponent* cluster = nullptr;
   const AgentsComponent* agents = nullptr;
   const BackfillComponent* backfill = nullptr;
@@ -55,14 +55,14 @@ struct ApiParts {
   BudgetComponent* budgets = nullptr;
   MachinesComponent* machines = nullptr;
   CapacityComponent* capacity = nullptr;
-  DaemonClock* clock = nullptr;               // an operator may confirm that this clock is right
+  DaemonClock* clock = nullptr;               // clock that an operator may confirm
   const ComponentList* components = nullptr;  // source of the components' metrics and warnings
   // Objects that HttpComponent sets.
   AboutDaemon about = {};
-  LoginService* login = nullptr;  // null: no sign-in with a provider
+  LoginService* login = nullptr;  // sign-in with a provider; null: none
   AuditLog* audit = nullptr;
   EventStreams* events = nullptr;
-  const ReplicaWatch* replica_watch = nullptr;  // null with a cluster
+  const ReplicaWatch* replica_watch = nullptr;  // watch of replicas; null with a cluster
   double (*steady_s)() = nullptr;
 
   const KubernetesSource* pods() const { return cluster == nullptr ? nullptr : &cluster->cluster(); }
@@ -73,10 +73,9 @@ RouteTable RoutesOf(const FleetAccess& access, const ApiParts& parts);
 
 // Adds /healthz and /readyz.
 void AddHealthRoutes(const FleetAccess& access, const ApiParts& parts, RouteTable& routes);
-// Adds the routes for a browser that signs in. They require no role.
+// Adds the routes for a browser that signs in, which require no role.
 void AddLoginRoutes(const ApiParts& parts, RouteTable& routes);
-// Returns the paths that need no role if people sign in: the page, the page's files, and the paths of the
-// sign-in.
+// Returns the paths that require no role if users sign in: the page, its files, and the paths of the sign-in.
 std::vector<std::string> OpenPathsWithLogin();
 void AddStatusRoutes(const FleetAccess& access, const ApiParts& parts, RouteTable& routes);
 void AddWriteRoutes(const FleetAccess& access, RouteTable& routes);
@@ -96,7 +95,7 @@ void AddBillRoutes(const FleetAccess& access, const PricesComponent* prices, Rou
 void AddBusinessRoutes(const FleetAccess& access, BudgetService* service, RouteTable& routes);
 void AddQuotaRoutes(QuotaService* service, RouteTable& routes);
 void AddCapacityRoutes(const FleetAccess& access, const CapacityService* service, RouteTable& routes);
-// Adds routes for the compiled-in files. The router itself serves the paths that are no route.
+// Adds routes for the compiled-in files. The router itself serves paths without a route.
 void AddPageRoutes(bool pages, RouteTable& routes);
 void AddMachineRoutes(const MachineService* service, RouteTable& routes);
 

@@ -1,4 +1,4 @@
-// The routes that people of groups may use.
+// Tests of the routes that callers bound to groups may use.
 #include "server/api/routes.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace taut::server {
 namespace {
 
-// A route that shows the whole fleet must not be open to people of groups by mistake. The handlers of the
-// routes in this list check the reach.
+// A route that shows the whole fleet must not be open to callers bound to groups. The handlers of these routes
+// check the reach.
 TEST(Permissions, RoutesThatPeopleOfGroupsReachAreTheseAlone) {
   NoStore store;
   DryRunActuator actuator;

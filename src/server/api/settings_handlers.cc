@@ -43,7 +43,7 @@ void PutRules(const FleetAccess& access, JsonWriter& json) {
   json.EndArray();
 }
 
-// Returns the recommenders that a job may have, and the what-if parameters of each recommender.
+// Returns the recommenders that a job may have, with their what-if parameters.
 HttpResponse GetRecommenders(const ApiCall& call) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
@@ -79,7 +79,7 @@ HttpResponse GetRecommenders(const ApiCall& call) {
 
 HttpResponse GetSettings(const ApiCall& call, const FleetAccess& access, const std::string& config_file) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
-  // For callers bound to groups, only this number of the newest changes is searched.
+  // Maximum number of the newest changes that is searched for callers bound to groups.
   constexpr size_t kLookedThrough = 10'000;
   auto changes =
       access.control().history().Settings(std::nullopt, call.reach.all() ? kMaxChanges : kLookedThrough);
@@ -112,7 +112,7 @@ HttpResponse GetSettings(const ApiCall& call, const FleetAccess& access, const s
   if (call.reach.all()) {
     PutRules(access, json);
   } else {
-    // The patterns of rules name jobs of other groups, so the rules are left out for callers bound to groups.
+    // Omit the rules for callers bound to groups, because their patterns name jobs of other groups.
     json.Key("rules");
     json.BeginArray();
     json.EndArray();
@@ -151,7 +151,7 @@ HttpResponse SettingErrors(std::span<const brain::KeyValue> errors) {
   return JsonResponse(400, json.Take());
 }
 
-// The data for GET settings, copied while the lock is held.
+// Data for GET settings, copied under the lock.
 struct SettingsShown {
   std::vector<brain::SettingSource> sources;
   brain::JobPolicy policy, by_rules;

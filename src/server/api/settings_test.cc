@@ -1,4 +1,4 @@
-// PATCH of a job's settings: all settings apply or none, and the response names all errors at once.
+// Tests of PATCH of a job's settings: either all settings change or none, and the response names all errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,8 +107,7 @@ TEST_F(ApiSettings, EachResourceMayHaveItsOwnRecommender) {
   EXPECT_THAT(api_.Handle(job).body, AllOf(HasSubstr(R"("recommender":"moving_window+analogs")"),
                                            HasSubstr(R"("cpu":{"recommender":"moving_window")"),
                                            HasSubstr(R"("memory":{"recommender":"analogs")")));
-  // The job has a recommender for one resource and one for both: the one for the single resource overrides
-  // the other.
+  // The recommender for a single resource overrides the recommender for both.
   EXPECT_EQ(Patch(R"({"recommender": "peak"})").status, 200);
   EXPECT_THAT(api_.Handle(job).body, HasSubstr(R"("recommender":"moving_window+peak")"));
   EXPECT_EQ(Patch(R"({"cpu.recommender": ""})").status, 200);

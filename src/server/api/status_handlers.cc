@@ -1,4 +1,4 @@
-// API handlers for the daemon itself: status, health, agents, metrics.
+// API handlers for the daemon: status, health, agents, metrics.
 #include "common/base/metrics_text.h"
 #include "common/base/strings.h"
 #include "server/api/agents.h"
@@ -19,7 +19,7 @@ std::string PodsWithoutContainersText(uint64_t pods) {
       "container, or run tautlet on the nodes.");
 }
 
-// Writes the caller and the acts that the caller may perform in at least one group.
+// Writes the caller, and the acts that the caller may perform in at least one group.
 void PutCaller(const HttpRequest& request, JsonWriter& json) {
   json.Key("caller");
   json.BeginObject();
@@ -52,7 +52,7 @@ void PutCaller(const HttpRequest& request, JsonWriter& json) {
   json.EndObject();
 }
 
-// Writes the fields of the status that are the same for all callers.
+// Writes the fields of the status that are equal for all callers.
 void PutAbout(const FleetAccess& access, const ApiParts& parts, JsonWriter& json) {
   json.Field("version", std::string_view(parts.about.version));
   json.Field("started", parts.about.started_s);
@@ -70,8 +70,8 @@ void PutAbout(const FleetAccess& access, const ApiParts& parts, JsonWriter& json
   PutTime("first_window_closes", first.has_value() ? first->seconds() : INT64_MIN, json);
 }
 
-// Returns the status for callers bound to groups. It has the fields that the pages need, but no machines,
-// store or jobs of other groups.
+// Returns the status for callers bound to groups: the fields that the pages need, without machines, store and jobs
+// of other groups.
 HttpResponse GroupStatus(const HttpRequest& request, const FleetAccess& access, const ApiParts& parts) {
   JsonWriter json;
   json.BeginObject();
@@ -273,7 +273,7 @@ HttpResponse Readiness(const FleetAccess& access, const ApiParts& parts) {
   if (!why.empty()) StrAppend(&text, why, "\n");
   const std::optional<BackfillProgress> backfill = ProgressOf(parts.backfill);
   if (!backfill.has_value()) return TextResponse(200, text);
-  // This path needs no authentication, so the response must not contain the error text of the other server.
+  // This path requires no authentication, so the response must not contain the error of the other server.
   const std::string_view state = backfill->running         ? "backfill is running\n"
                                  : backfill->error.empty() ? ""
                                                            : "backfill failed: GET /api/v1/status says why\n";

@@ -1,4 +1,4 @@
-// GET /api/v1/tier_acts and the corresponding event: the acts of memory guards on machines.
+// GET /api/v1/tier_acts and the corresponding event: actions of the machines' memory guards.
 #include <algorithm>
 
 #include "server/api/parameters.h"
@@ -38,7 +38,7 @@ HttpResponse GetTierActs(const ApiCall& call, const FleetAccess& access) {
     return access.NoJob(query.job, call.reach);
   const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 1000);
   if (!limit.ok()) return ErrorResponse(limit.status());
-  // For callers bound to groups, only this number of the newest acts is searched, as for OOM kills.
+  // Maximum number of the newest actions that is searched for callers bound to groups, as for OOM kills.
   constexpr size_t kLookedThrough = 20'000;
   const bool some = !call.reach.all() && query.job.empty();
   query.limit = some ? kLookedThrough : static_cast<size_t>(*limit);

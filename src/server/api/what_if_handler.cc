@@ -1,5 +1,4 @@
-// POST /api/v1/jobs/JOB/whatif: computes the limits that another recommender or other settings would have
-// set.
+// POST /api/v1/jobs/JOB/whatif: computes the limits that another recommender or other settings would have set.
 #include <algorithm>
 
 #include "common/base/short_text.h"
@@ -14,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxOoms = 100'000, kMaxDecisions = 10'000;
 
-// Parses the body. An empty body is the same as an object without fields.
+// Parses the body. An empty body is equivalent to an object without fields.
 absl::Status ReadWhatIf(std::string_view body, double& days, WhatIfChange& change) {
   JsonTree tree;
   if (!tree.Parse(body.empty() ? "{}" : body).ok() || !tree.root().is_object()) {
@@ -74,8 +73,8 @@ HttpResponse PostWhatIf(const ApiCall& call, const FleetAccess& access, double (
   const double start_s = steady_s();
   const WindowId end{WindowId::Of(Timestamp::FromSeconds(access.NowSeconds())).index + 1};
   query.score_from = WindowId{end.index - static_cast<int32_t>(days * kWindowsPerDay)};
-  // Also replay the same number of days and one more week before, if stored, so that each recommender starts
-  // with history.
+  // Also replay the same number of days and one more week before, if stored, so that each recommender starts with
+  // history.
   const WindowId from{query.score_from.index - static_cast<int32_t>((days + 7) * kWindowsPerDay)};
   const auto history = access.control().history().JobDays(call.job, from, end);
   if (!history.ok()) return ErrorResponse(history.status());

@@ -1,4 +1,4 @@
-// POST /api/v1/write: the bodies that are accepted.
+// Tests of the bodies that POST /api/v1/write accepts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
