@@ -302,8 +302,8 @@ class SetWriter {
             const IdleSource& idle, JsonWriter& json)
       : query_(query), source_(source), report_(report), idle_(idle), json_(json) {}
 
-  // Writes one set. `all` contains the sums of all jobs; null: unknown. `sums_of` returns the sums of a group by
-  // index; null if there are none.
+  // Writes one set. `all` contains the sums of all jobs; null: unknown. `sums_of(index)` returns the sums of a
+  // group; null: none.
   template <typename SumsOf>
   void Put(Span span, double to_share, const AccountEntry* all, SumsOf sums_of) {
     // Merge groups with equal names, so that each name appears once in a set.

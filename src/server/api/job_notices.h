@@ -27,7 +27,7 @@ struct JobFacts {
 std::vector<std::string> JobNotices(const brain::LiveJob& job, const JobView& shown, const JobFacts& facts,
                                     std::optional<WindowId> window);
 
-// Notice that cpu.startup_window is set but has no effect, which explanations contain, too.
+// Notice that cpu.startup_window is set but has no effect. Also part of explanations.
 inline constexpr std::string_view kNoStartsNotice =
     "No series says when its tasks start, so that cpu.startup_window does nothing: kubernetes, "
     "kube-state-metrics "

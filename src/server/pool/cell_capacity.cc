@@ -136,7 +136,7 @@ class CellCapacityMaker {
       const double limit = task.limit[i].value_or(task.usage[i].value_or(0));
       sum.allocation += limit;
       sum.allocated[tier] += limit;
-      // A task that was not measured counts with the amount that the scheduler counts.
+      // The usage of an unmeasured task is assumed to be its reservation, or its limit if there is none.
       if (measured) sum.use[tier] += task.usage[i].value_or(task.reservation[i].value_or(limit));
     }
   }

@@ -58,7 +58,7 @@ std::string TasksTable(const Json& machine, size_t width) {
   return table.Render();
 }
 
-// Returns the share of machine-days that passed the prediction, of each resource.
+// Returns the share of machine-days with a peak above the prediction, for each resource.
 std::string DeliveredText(const Json& page) {
   std::string out;
   for (const Resource r : kResources) {

@@ -136,7 +136,7 @@ constexpr const char* kMappingTestHelp =
     "  taut mapping test --config tautd.yaml < series.txt\n"
     "  taut mapping test --prometheus http://127.0.0.1:9090";
 
-// Returns the texts of all resources, such as ":cpu_size or :memory_size".
+// Returns the name of each resource between `before` and `after`, joined by " or ".
 std::string OfResources(std::string_view before, std::string_view after) {
   std::string out;
   for (const Resource r : kResources) StrAppend(&out, out.empty() ? "" : " or ", before, Name(r), after);
