@@ -88,8 +88,8 @@ std::string ChangeText(std::string_view field, bool is_cpu, const std::optional<
                 AmountText(is_cpu, then));
 }
 
-// Returns the old and new amounts: request and limit if the container is known, because a cluster bills requests.
-// For any other job, returns the owner's amount and the new amount.
+// Returns the change of a job's amounts as text. For a container, the text contains request and limit, because a
+// cluster bills requests. For any other job, it contains the amount only.
 std::string FromTo(const char* resource, const ExportedJob& job, const ContainerResources& plan) {
   const bool is_cpu = std::string_view(resource) == "cpu";
   const ContainerResources has = AmountsNow(job.job, resource);

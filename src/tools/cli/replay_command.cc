@@ -72,7 +72,7 @@ class ReplayOutputs {
   const LastReasons& reasons() const { return reasons_; }
 
  private:
-  std::unique_ptr<OutputFile> report_, json_, decisions_;  // null if not requested
+  std::unique_ptr<OutputFile> report_, json_, decisions_;  // output files; null: not requested
   std::unique_ptr<DecisionsCsv> csv_;
   std::unique_ptr<DecisionLog> log_;
   LastReasons reasons_;

@@ -325,8 +325,8 @@ void ExpectSameWindows(const JobDay& got, const JobDay& want, const TraceOptions
     ASSERT_EQ(g.window, w.window);
     ASSERT_EQ(g.num_tasks, w.num_tasks);
     ASSERT_NEAR(CpuSeconds(got, g), CpuSeconds(want, w), 1e-3 * CpuSeconds(want, w));
-    // Limits from events are in force from the next window on, limits from rows from the row's window on. So the
-    // two may differ for one window.
+    // Limits from events are in force from the next window on, and limits from rows from the row's window on. In
+    // the window of a change, the two limits may differ.
     if (i == 0 || want.windows[i - 1].memory_limit_bytes != w.memory_limit_bytes) continue;
     ASSERT_TRUE(Near(g.cpu_limit_cores, w.cpu_limit_cores, units.unit_cpu_cores));
     ASSERT_TRUE(Near(g.memory_limit_bytes, w.memory_limit_bytes, units.unit_memory_bytes));

@@ -166,8 +166,8 @@ KubernetesActuator::PodResult KubernetesActuator::NotPlanned(const Aim& aim, con
 absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Aim& aim) {
   if (!aim.order.value.has_value()) return OwnersAmounts(aim);
   const OrderedAmount amount = AmountOf(aim);
-  // aim.pod includes patches that the watch does not show yet (AsSent). Otherwise a plan from the old request
-  // would repeat the same patch.
+  // Plan from aim.pod, which includes patches that the watch does not show yet (AsSent). A plan from the old
+  // request would repeat a patch.
   absl::StatusOr<ContainerResources> here =
       PlanResize(aim.pod, aim.container, amount, cluster_->nodes().Allocatable(aim.pod.node));
   if (here.ok()) return here;

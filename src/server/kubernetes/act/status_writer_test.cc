@@ -124,7 +124,7 @@ TEST_F(StatusWriterTest, KeepsItWhileNothingIsKnown) {
 TEST_F(StatusWriterTest, WhatOthersChangeIsWrittenAgain) {
   writer_.Put("Deployment", Workload());
   EXPECT_EQ(After(20).size(), 1U);
-  // `kubectl rollout undo` has this effect.
+  // `kubectl rollout undo` restores the annotation of the previous revision.
   writer_.Put("Deployment", Workload("web", "u-1", "of the revision before"));
   EXPECT_THAT(After(500), IsEmpty());
   EXPECT_EQ(After(200).size(), 1U);

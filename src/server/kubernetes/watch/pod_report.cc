@@ -92,8 +92,8 @@ class PodReport {
     Put(part, SeriesKind::kCpuRequestCores, container.owner_requests.cpu);
     Put(part, SeriesKind::kMemoryRequestBytes, container.owner_requests.memory);
     if (!container.last_reason.empty()) {
-      // Report kWaiting before the end. Otherwise End() would be compared with the previous report, in which the
-      // container may still wait.
+      // Report kWaiting before the end, so that End() is not compared with a previous report in which the
+      // container waits.
       Put(part, SeriesKind::kWaiting, container.running ? 0 : 1);
       End(part, container.was_oom_killed(), container.ended_s);
     }
