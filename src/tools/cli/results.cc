@@ -1,39 +1,22 @@
 #include "tools/cli/results.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
+#include <variant>
 #include <vector>
 
+#include "common/base/strings.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "tools/cli/promises_text.h"
 #include "tools/cli/terminal.h"
+#include "tools/sim/lane_scores.h"
 
 namespace taut::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Returns the number of scored seconds, over which footprints are averaged.
-double ScoredSeconds(const LaneResult& lane, int32_t first_scored_day) {
-  int64_t days = 0;
-  for (const FleetDay& d : lane.fleet) days += d.day >= first_scored_day ? 1 : 0;
-  return static_cast<double>(days) * kDaySeconds;
-}
-
-double MeanFootprint(const LaneResult& lane, int32_t first_scored_day) {
-  const double seconds = ScoredSeconds(lane, first_scored_day);
-  return seconds > 0 ? lane.summary.totals.limit_seconds / seconds : 0;
-}
-
-// Returns the mean amount that is reserved but not used.
-double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day) {
-  const double seconds = ScoredSeconds(lane, first_scored_day);
-  const Totals& t = lane.summary.totals;
-  return seconds > 0 ? (t.limit_seconds - t.usage_seconds) / seconds : 0;
-}
+constexpr std::string_view kSeconds = "_seconds";
 
 std::vector<std::string> Row(const LaneResult& lane, int32_t first_scored_day) {
   const Totals& t = lane.summary.totals;
@@ -88,50 +71,6 @@ constexpr std::string_view kResultsLegend =
     "usage,\n"
     "mean over time · slack < 0: the p95 of the day's usage is above the mean limit\n";
 
-// How the OOM-days are distributed over the jobs. A single rate over all jobs would hide jobs that fail every day.
-struct Concentration {
-  uint64_t jobs = 0;        // number of scored jobs
-  uint64_t with = 0;        // jobs with at least one OOM-day
-  uint64_t once = 0;        // jobs with exactly one OOM-day
-  uint64_t most_have = 0;   // 80th percentile of OOM-days over the jobs with OOM-days
-  uint64_t worst_days = 0;  // maximum number of OOM-days of a job
-  double worst_share = 0;   // maximum share of OOM-days among jobs with at least a week
-  double of_worst_tenth = 0;
-};
-
-Concentration ConcentrationOf(const LaneResult& lane) {
-  constexpr uint64_t kFewestDays = 7;  // minimum number of days for a meaningful share
-  Concentration c;
-  std::vector<uint64_t> oom_days;
-  for (const Totals& t : lane.per_job) {
-    if (t.job_days == 0) continue;
-    ++c.jobs;
-    if (t.oom_days > 0) oom_days.push_back(t.oom_days);
-    if (t.oom_days == 1) ++c.once;
-    if (t.job_days >= kFewestDays) c.worst_share = std::max(c.worst_share, t.oom_day_share());
-  }
-  c.with = oom_days.size();
-  if (oom_days.empty()) return c;
-  std::sort(oom_days.begin(), oom_days.end(), std::greater<>());
-  c.worst_days = oom_days.front();
-  c.most_have = oom_days[oom_days.size() / 5];
-  const size_t tenth = std::min(oom_days.size(), static_cast<size_t>((c.jobs + 9) / 10));
-  const uint64_t of_tenth =
-      std::accumulate(oom_days.begin(), oom_days.begin() + static_cast<std::ptrdiff_t>(tenth), uint64_t{0});
-  c.of_worst_tenth = static_cast<double>(of_tenth) / static_cast<double>(lane.summary.totals.oom_days);
-  return c;
-}
-
-void PutConcentration(const LaneResult& lane, Json& j) {
-  const Concentration c = ConcentrationOf(lane);
-  j["jobs_with_oom_days"] = c.with;
-  j["jobs_with_one_oom_day"] = c.once;
-  j["oom_days_of_four_fifths"] = c.most_have;
-  j["worst_job_oom_days"] = c.worst_days;
-  j["worst_job_oom_day_share"] = c.worst_share;
-  j["oom_days_share_of_worst_tenth"] = c.of_worst_tenth;
-}
-
 std::string ConcentrationTable(const ReplayResult& result, Resource resource, int32_t first_scored_day) {
   TextTable table({"recommender", "jobs", ThrottlesAtLimit(resource) ? "with\nthrot. days" : "with\nOOM-days",
                    "\nonly one", "80 % have\nat most", "worst job\ndays", "\nof its", "worst\ntenth has",
@@ -174,35 +113,21 @@ std::string PromiseTables(const ReplayResult& result) {
 }
 
 Json LaneJson(const LaneResult& lane, int32_t first_scored_day) {
-  const Totals& t = lane.summary.totals;
-  const std::string unit(UnitName(lane.resource));
+  const std::string_view unit = UnitName(lane.resource);
   Json j;
   j["recommender"] = Name(lane.policy);
   j["resource"] = Name(lane.resource);
-  j["job_days"] = t.job_days;
-  j["slack_mean"] = t.mean_slack();
-  j["slack_median"] = lane.summary.slack.Quantile(0.5);
-  j["footprint_mean_" + unit] = MeanFootprint(lane, first_scored_day);
-  j["footprint_of_owner"] = t.owner_limit_seconds > 0 ? Json(t.footprint_of_owner()) : Json(nullptr);
-  j["footprint_of_usage"] = t.footprint_of_usage();
-  j["slack_absolute_" + unit] = AbsoluteSlack(lane, first_scored_day);
-  j["negative_slack_days"] = t.negative_slack_days;
-  j["limit_" + unit + "_seconds"] = t.limit_seconds;
-  j["owner_limit_" + unit + "_seconds"] = t.owner_limit_seconds;
-  j["usage_" + unit + "_seconds"] = t.usage_seconds;
-  j["oom_days"] = t.oom_days;
-  j["oom_day_share"] = t.oom_day_share();
-  j["ooms"] = t.ooms;
-  j["ooms_per_task_day"] = t.ooms_per_task_day();
-  j["serious_oom_days"] = t.serious_oom_days;
-  PutConcentration(lane, j);
-  j["changes_per_job_day"] = t.changes_per_job_day();
-  j["changes_p99"] = lane.summary.ChangesQuantile(0.99);
-  j["share_of_days_without_change"] = t.share_without_change();
-  j["windows"] = t.windows;
-  j["windows_over_share"] = t.windows_over_share();
-  j["usage_over_share"] = t.usage_over_share();
-  j["unlimited_windows"] = t.unlimited_windows;
+  for (const LaneScore& score : LaneScores(lane, first_scored_day)) {
+    // "limit_seconds" of bytes is called "limit_bytes_seconds".
+    std::string name(score.name);
+    if (score.is_amount) {
+      const size_t end = name.ends_with(kSeconds) ? name.size() - kSeconds.size() : name.size();
+      name.insert(end, StrCat("_", unit));
+    }
+    Json& out = j[name];
+    if (const auto* count = std::get_if<uint64_t>(&score.value)) out = *count;
+    if (const auto* number = std::get_if<double>(&score.value)) out = *number;
+  }
   const Json promises = PromisesJson(lane.risks);
   j["promises"] = {{"totals", promises["totals"]}, {"rows", promises["rows"]}};
   return j;

@@ -11,6 +11,15 @@
 namespace taut::tools {
 namespace {
 
+struct TimeUnit {
+  double from;  // the least first time
+  int64_t per_second;
+  std::string_view name;
+};
+// 1e11 is in the year 5138 as seconds, and in 1973 as milliseconds, so plausible times are unambiguous.
+constexpr TimeUnit kTimeUnits[] = {
+    {1e17, 1'000'000'000, "nanoseconds"}, {1e14, 1'000'000, "microseconds"}, {1e11, 1000, "milliseconds"}};
+
 // Parses `count` digits at the start of `s` and removes them. Returns false if `s` starts with fewer digits.
 bool TakeDigits(std::string_view& s, size_t count, int& out) {
   if (s.size() < count) return false;
@@ -95,28 +104,25 @@ bool ParseTimeIn(const CsvRow& row, int i, int64_t per_second, int64_t& us) {
 
 bool ParseCsvTime(const CsvRow& row, int i, int64_t& us) { return ParseTimeIn(row, i, 1, us); }
 
-void CsvClock::TakeUnit(double first) {
-  struct Unit {
-    double from;
-    int64_t per_second;
-    std::string_view name;
-  };
-  // 1e11 is in the year 5138 as seconds, and in 1973 as milliseconds, so plausible times are unambiguous.
-  constexpr Unit kUnits[] = {
-      {1e17, 1'000'000'000, "nanoseconds"}, {1e14, 1'000'000, "microseconds"}, {1e11, 1000, "milliseconds"}};
-  per_second_ = 1;
-  for (const Unit& unit : kUnits) {
-    if (first < unit.from) continue;
-    per_second_ = unit.per_second;
-    unit_ = unit.name;
-    return;
+int64_t TimeUnitsPerSecond(double first) {
+  for (const TimeUnit& unit : kTimeUnits) {
+    if (first >= unit.from) return unit.per_second;
   }
+  return 1;
+}
+
+std::string_view CsvClock::unit() const {
+  for (const TimeUnit& unit : kTimeUnits) {
+    if (unit.per_second == per_second_) return unit.name;
+  }
+  return {};
 }
 
 bool CsvClock::Parse(const CsvRow& row, int i, int64_t& us) {
   if (per_second_ == 0) [[unlikely]] {
     double first = 0;
-    if (ParseDecimal(row.begin(i), row.end(i), first) == NumberKind::kNumber) TakeUnit(first);
+    if (ParseDecimal(row.begin(i), row.end(i), first) == NumberKind::kNumber)
+      per_second_ = TimeUnitsPerSecond(first);
   }
   return ParseTimeIn(row, i, std::max<int64_t>(per_second_, 1), us);
 }

@@ -13,6 +13,10 @@ namespace taut::tools {
 // for other text and for times after kLatestUs.
 bool ParseCsvTime(const CsvRow& row, int i, int64_t& us);
 
+// Returns the unit of times of which the first is `first`: 1 per second, or 1'000, 1'000'000 or 1'000'000'000 if
+// the time is then between 1973 and 5138.
+int64_t TimeUnitsPerSecond(double first);
+
 // Parses the times of one file. The first number determines the unit of all numbers in the file: milliseconds,
 // microseconds or nanoseconds if the number is then a time between 1973 and 5138, else seconds.
 class CsvClock {
@@ -20,13 +24,10 @@ class CsvClock {
   // Parses a time in the formats of ParseCsvTime().
   bool Parse(const CsvRow& row, int i, int64_t& us);
   // Returns "milliseconds", "microseconds" or "nanoseconds"; "" for seconds and before the first number.
-  std::string_view unit() const { return per_second_ > 1 ? unit_ : std::string_view(); }
+  std::string_view unit() const;
 
  private:
-  void TakeUnit(double first);
-
   int64_t per_second_ = 0;  // units per second of numbers in this file; 0: unknown
-  std::string_view unit_;
 };
 
 }  // namespace taut::tools
