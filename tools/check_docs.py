@@ -13,7 +13,7 @@ import sys
 import metrics_reference
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = {"src", "docs", "tools", "tests", "bench", "fuzz", "web", "cmake", "packaging", "examples", ".ci"}
+FOLDERS = {"src", "docs", "tools", "tests", "bench", "fuzz", "web", "cmake", "packaging", "examples", "python", ".ci"}
 PATH = re.compile(r"[`(]((?:%s)/[A-Za-z0-9_./*{},-]+)[`)#]" % "|".join(re.escape(f) for f in FOLDERS))
 METRIC = re.compile(r"\btaut(?:d|let)_[a-z_]+[a-z]\b")
 CITED = re.compile(r"references\.md,((?:[\s/#*]*(?:,|and)?[\s/#*]*[A-Z]\d+\b)+)")

@@ -1,0 +1,474 @@
+// The Python module tautline._engine: replays of tables and traces. tautline/__init__.py documents the calls.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrow_table.h"
+#include "common/base/strings.h"
+#include "common/model/units.h"
+#include "table_trace.h"
+#include "tools/cli/commands.h"
+#include "tools/cli/decisions.h"
+#include "tools/cli/explain_text.h"
+#include "tools/cli/results.h"
+#include "tools/cli/stories.h"
+#include "tools/cli/trace_until.h"
+#include "tools/report/html_report.h"
+#include "tools/sim/lane_scores.h"
+#include "tools/sim/replay.h"
+
+namespace nb = nanobind;
+
+namespace taut::python {
+namespace {
+
+using tools::LaneResult;
+using tools::LimitChange;
+using tools::LoadedTrace;
+// Receives a text, and the done and total amount of work.
+using Progress = std::function<void(const std::string&, double, double)>;
+
+constexpr size_t kMaxJobsWithReasons = 5000;
+constexpr size_t kReportStories = 10;
+
+// Converts a status to an exception: ValueError for invalid input, OSError for files, else RuntimeError. Options
+// are named as in Python: "warmup", not "--warmup".
+[[noreturn]] void Raise(const absl::Status& status) {
+  std::string text(Message(status));
+  if (text.starts_with("--")) {
+    const size_t end = std::min(text.find(':'), text.size());
+    text.erase(0, 2);
+    for (size_t i = 0; i + 2 < end; ++i) text[i] = text[i] == '-' ? '_' : text[i];
+  }
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+      throw nb::value_error(text.c_str());
+    case absl::StatusCode::kNotFound:
+      throw nb::key_error(text.c_str());
+    default:
+      throw std::runtime_error(text);
+  }
+}
+void Check(const absl::Status& status) {
+  if (!status.ok()) Raise(status);
+}
+template <typename T>
+T ValueOf(absl::StatusOr<T> value) {
+  Check(value.status());
+  return *std::move(value);
+}
+
+// Lets Python handle a pending Ctrl-C. Returns true once there was one; the caller then ends its work and calls
+// Throw().
+class Interrupts {
+ public:
+  bool Pending() {
+    if (pending_) return true;
+    const nb::gil_scoped_acquire gil;
+    pending_ = PyErr_CheckSignals() != 0;
+    if (pending_) error_.emplace();
+    return pending_;
+  }
+  void Throw() {
+    if (pending_) throw std::move(*error_);
+  }
+
+ private:
+  bool pending_ = false;
+  std::optional<nb::python_error> error_;
+};
+
+void Tell(const Progress& progress, const std::string& text, double done, double total) {
+  if (!progress) return;
+  const nb::gil_scoped_acquire gil;
+  progress(text, done, total);
+}
+
+// Reads usage from a table, or from the files of a trace.
+std::unique_ptr<LoadedTrace> Load(const nb::object& table, const tools::TraceArgs& args,
+                                  const Progress& progress) {
+  Interrupts interrupts;
+  if (table.is_none()) {
+    std::unique_ptr<LoadedTrace> trace = [&] {
+      const nb::gil_scoped_release released;
+      return ValueOf(tools::LoadTrace(args, /*quiet=*/true));
+    }();
+    if (interrupts.Pending()) interrupts.Throw();
+    return trace;
+  }
+  auto trace = std::make_unique<LoadedTrace>(tools::JobDayStore::Options{
+      .memory_budget_bytes = static_cast<size_t>(ValueOf(ParseBytes(args.spill_memory)))});
+  const nb::object capsule = table.attr("__arrow_c_stream__")();
+  auto* const stream =
+      static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
+  if (stream == nullptr) throw nb::python_error();
+  const absl::Status read = [&] {
+    const nb::gil_scoped_release released;
+    absl::Status s = ReadTable(*stream, args.strict, trace->store(), trace->report(), [&](uint64_t rows) {
+      Tell(progress, StrCat("reading row ", rows), 0, 0);
+      return !interrupts.Pending();
+    });
+    return s.ok() ? trace->store().Finish() : s;
+  }();
+  interrupts.Throw();
+  Check(read);
+  return trace;
+}
+
+std::shared_ptr<const ArrowTable> Done(ArrowTable table) {
+  return std::make_shared<const ArrowTable>(std::move(table));
+}
+
+// Numbers texts in the order of their first appearance.
+class NameColumn {
+ public:
+  void Add(const std::string& name) {
+    const auto [at, is_new] = numbers_.try_emplace(name, static_cast<int32_t>(out_.names.size()));
+    if (is_new) out_.names.push_back(name);
+    out_.of_row.push_back(at->second);
+  }
+  ArrowTable::Names Take() { return std::move(out_); }
+
+ private:
+  std::map<std::string, int32_t> numbers_;
+  ArrowTable::Names out_;
+};
+
+// A finished replay, with the trace that it replayed.
+class Replayed {
+ public:
+  Replayed(std::unique_ptr<LoadedTrace> trace, tools::ReplayOptions options, const Progress& progress)
+      : trace_(std::move(trace)), options_(std::move(options)) {
+    Interrupts interrupts;
+    tools::ReplayHooks hooks;
+    hooks.on_change = [this](const LimitChange& change) {
+      changes_.push_back(change);
+      return absl::OkStatus();
+    };
+    if (trace_->jobs().size() <= kMaxJobsWithReasons) {
+      hooks.on_job_end = [this](JobId job, brain::PolicyPair, Resource r, const brain::Lane& lane) {
+        lane.recommender().Explain(reasons_[{job.value, r}].emplace_back());
+      };
+    }
+    hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t /*windows*/) {
+      Tell(progress, "replaying days", static_cast<double>(done), static_cast<double>(total));
+    };
+    hooks.should_stop = [&] { return interrupts.Pending(); };
+    absl::StatusOr<tools::ReplayResult> result = [&] {
+      const nb::gil_scoped_release released;
+      return tools::Replay(*trace_, options_, hooks);
+    }();
+    interrupts.Throw();
+    result_ = ValueOf(std::move(result));
+    Check(tools::CheckScored(options_, result_));
+  }
+
+  std::shared_ptr<const ArrowTable> Scores() const {
+    ArrowTable out;
+    NameColumn recommenders, resources, units;
+    std::vector<std::vector<tools::LaneScore>> rows;
+    for (const LaneResult& lane : result_.lanes) {
+      recommenders.Add(Name(lane.policy));
+      resources.Add(std::string(Name(lane.resource)));
+      units.Add(std::string(UnitName(lane.resource)));
+      rows.push_back(tools::LaneScores(lane, result_.first_scored_day));
+    }
+    out.Add("recommender", recommenders.Take());
+    out.Add("resource", resources.Take());
+    out.Add("unit", units.Take());
+    for (size_t i = 0; !rows.empty() && i < rows[0].size(); ++i) {
+      if (std::holds_alternative<uint64_t>(rows[0][i].value)) {
+        ArrowTable::Integers values;
+        for (const auto& row : rows)
+          values.emplace_back(static_cast<int64_t>(std::get<uint64_t>(row[i].value)));
+        out.Add(std::string(rows[0][i].name), std::move(values));
+        continue;
+      }
+      ArrowTable::Reals values;
+      for (const auto& row : rows) {
+        const auto* number = std::get_if<double>(&row[i].value);
+        values.push_back(number != nullptr ? std::optional(*number) : std::nullopt);
+      }
+      out.Add(std::string(rows[0][i].name), std::move(values));
+    }
+    return Done(std::move(out));
+  }
+
+  std::shared_ptr<const ArrowTable> Jobs() const {
+    ArrowTable out;
+    NameColumn jobs, recommenders, resources;
+    ArrowTable::Integers job_days, oom_days, serious, ooms, changes, windows, windows_over;
+    ArrowTable::Reals slack, limit, owner, usage, over;
+    for (const LaneResult& lane : result_.lanes) {
+      for (size_t i = 0; i < lane.per_job.size(); ++i) {
+        const tools::Totals& t = lane.per_job[i];
+        if (t.job_days == 0) continue;
+        jobs.Add(trace_->jobs()[i].name);
+        recommenders.Add(Name(lane.policy));
+        resources.Add(std::string(Name(lane.resource)));
+        for (const auto& [to, value] : {std::pair{&job_days, t.job_days},
+                                        {&oom_days, t.oom_days},
+                                        {&serious, t.serious_oom_days},
+                                        {&ooms, t.ooms},
+                                        {&changes, t.changes},
+                                        {&windows, t.windows},
+                                        {&windows_over, t.windows_over}})
+          to->emplace_back(static_cast<int64_t>(value));
+        for (const auto& [to, value] : {std::pair{&slack, t.mean_slack()},
+                                        {&limit, t.limit_seconds},
+                                        {&owner, t.owner_limit_seconds},
+                                        {&usage, t.usage_seconds},
+                                        {&over, t.usage_over_seconds}})
+          to->emplace_back(value);
+      }
+    }
+    out.Add("job", jobs.Take());
+    out.Add("recommender", recommenders.Take());
+    out.Add("resource", resources.Take());
+    out.Add("job_days", std::move(job_days));
+    out.Add("slack_mean", std::move(slack));
+    out.Add("limit_seconds", std::move(limit));
+    out.Add("owner_limit_seconds", std::move(owner));
+    out.Add("usage_seconds", std::move(usage));
+    out.Add("windows", std::move(windows));
+    out.Add("windows_over", std::move(windows_over));
+    out.Add("usage_over_seconds", std::move(over));
+    out.Add("oom_days", std::move(oom_days));
+    out.Add("serious_oom_days", std::move(serious));
+    out.Add("ooms", std::move(ooms));
+    out.Add("changes", std::move(changes));
+    return Done(std::move(out));
+  }
+
+  // Returns the changes of limits, of one job or of all.
+  std::shared_ptr<const ArrowTable> Decisions(const std::optional<std::string>& job) const {
+    std::optional<JobId> only;
+    if (job.has_value()) only = ValueOf(trace_->FindJob(*job));
+    ArrowTable out;
+    ArrowTable::Times times;
+    NameColumn jobs, recommenders, resources;
+    ArrowTable::Reals limits;
+    for (const LimitChange& c : changes_) {
+      if (only.has_value() && c.job != *only) continue;
+      times.us.push_back(c.from.start_s() * kMicrosPerSecond);
+      jobs.Add(trace_->jobs()[c.job.value].name);
+      resources.Add(std::string(Name(c.resource)));
+      recommenders.Add(Name(c.policy));
+      limits.push_back(c.limit);
+    }
+    out.Add("time", std::move(times));
+    out.Add("job", jobs.Take());
+    out.Add("resource", resources.Take());
+    out.Add("recommender", recommenders.Take());
+    out.Add("limit", std::move(limits));
+    return Done(std::move(out));
+  }
+
+  // Returns the sentences that explain the limits of a job as of a time (seconds since 1970; absent: the end), by
+  // recommender and resource.
+  std::vector<std::pair<std::string, std::string>> Explain(const std::string& name,
+                                                           std::optional<int64_t> at_s) const {
+    const JobId job = ValueOf(trace_->FindJob(name));
+    const WindowId end = at_s.has_value() ? WindowId::Of(Timestamp::FromSeconds(*at_s)) : WindowId{INT32_MAX};
+    tools::TraceUntil source(*trace_, end);
+    if (source.days().empty()) throw nb::value_error("at: the trace has no usage before that time");
+    std::vector<std::pair<std::string, std::string>> out;
+    tools::ReplayHooks hooks;
+    hooks.on_job_end = [&](JobId id, brain::PolicyPair policy, Resource r, const brain::Lane& lane) {
+      if (id != job) return;
+      Reason reason;
+      lane.recommender().Explain(reason);
+      out.emplace_back(StrCat(Name(policy), " ", Name(r)), tools::ExplainText(r, lane.recommended(), reason));
+    };
+    Interrupts interrupts;
+    hooks.should_stop = [&] { return interrupts.Pending(); };
+    const absl::Status status = [&] {
+      const nb::gil_scoped_release released;
+      return tools::Replay(source, options_, hooks).status();
+    }();
+    interrupts.Throw();
+    Check(status);
+    return out;
+  }
+
+  std::string Json(bool with_jobs) const { return tools::ResultJson(result_, trace_->jobs(), with_jobs); }
+  std::string Text() const { return tools::ResultTables(result_, /*details=*/false); }
+  std::string Input() const { return tools::DescribeInput(*trace_); }
+  std::vector<std::string> JobNames() const {
+    std::vector<std::string> out;
+    for (const JobInfo& job : trace_->jobs()) out.push_back(job.name);
+    return out;
+  }
+
+  // Returns the report as one HTML page.
+  std::string Report(const std::string& title) {
+    auto log = ValueOf(tools::DecisionLog::Create());
+    for (const LimitChange& c : changes_) Check(log->Add(c));
+    const brain::PolicyPair shown = options_.policies.back();
+    tools::ReportInput input;
+    input.stories = ValueOf(tools::TellStories(
+        *trace_, result_, *log, tools::ChooseStories(result_, shown, {}, kReportStories), reasons_));
+    input.title = title;
+    input.command = "tautline.replay(...)";
+    input.clock_is_unix = LooksLikeUnixTime(int64_t{result_.first_day} * kDaySeconds);
+    input.notes = {tools::DescribeInput(*trace_)};
+    input.result = &result_;
+    input.jobs = &trace_->jobs();
+    input.shown_first = shown;
+    return tools::HtmlReport(input);
+  }
+
+ private:
+  std::unique_ptr<LoadedTrace> trace_;
+  tools::ReplayOptions options_;
+  std::vector<LimitChange> changes_;
+  tools::LastReasons reasons_;
+  tools::ReplayResult result_;
+};
+
+// Collects the rows of a trace as columns.
+class RowsSink final : public tools::TraceSink {
+ public:
+  void OnJob(JobId id, const JobInfo& info) override {
+    if (names_.names.size() <= id.value) names_.names.resize(id.value + 1);
+    names_.names[id.value] = info.name;
+  }
+  void OnUsage(const UsageRow& row) override {
+    times_.us.push_back(row.start.us);
+    names_.of_row.push_back(static_cast<int32_t>(row.job.value));
+    tasks_.emplace_back(int64_t{row.task});
+    durations_.emplace_back(static_cast<double>(row.end.us - row.start.us) / kMicrosPerSecond);
+    for (const auto& [to, value] :
+         {std::pair{&cpu_, row.cpu_mean_cores},
+          {&cpu_max_, row.cpu_max_cores},
+          {&memory_, row.memory_peak_bytes.has_value() ? row.memory_peak_bytes : row.memory_mean_bytes},
+          {&cpu_limit_, row.cpu_limit_cores},
+          {&memory_limit_, row.memory_limit_bytes}})
+      to->push_back(value.has_value() ? std::optional(double{*value}) : std::nullopt);
+    kills_.push_back(row.oom_kills.has_value() ? std::optional(int64_t{*row.oom_kills}) : std::nullopt);
+  }
+  void OnLimit(JobId, Timestamp, std::optional<float>, std::optional<float>) override {}
+
+  std::shared_ptr<const ArrowTable> Take() {
+    ArrowTable out;
+    out.Add("time", std::move(times_));
+    out.Add("job", std::move(names_));
+    out.Add("task", std::move(tasks_));
+    out.Add("duration", std::move(durations_));
+    out.Add("cpu_cores", std::move(cpu_));
+    out.Add("cpu_max", std::move(cpu_max_));
+    out.Add("memory_bytes", std::move(memory_));
+    out.Add("cpu_limit", std::move(cpu_limit_));
+    out.Add("memory_limit", std::move(memory_limit_));
+    out.Add("oom_kills", std::move(kills_));
+    return Done(std::move(out));
+  }
+
+ private:
+  ArrowTable::Times times_;
+  ArrowTable::Names names_;
+  ArrowTable::Integers tasks_, kills_;
+  ArrowTable::Reals durations_, cpu_, cpu_max_, memory_, cpu_limit_, memory_limit_;
+};
+
+std::shared_ptr<const ArrowTable> ReadTrace(const tools::TraceArgs& args) {
+  const tools::TraceOptions options = ValueOf(tools::ToTraceOptions(args));
+  RowsSink sink;
+  tools::ReadReport report;
+  Interrupts interrupts;
+  const absl::Status status = [&] {
+    const nb::gil_scoped_release released;
+    return tools::ReadTrace(options, sink, report, [&](uint64_t, uint64_t) { return !interrupts.Pending(); });
+  }();
+  interrupts.Throw();
+  Check(status);
+  return sink.Take();
+}
+
+nb::capsule StreamOf(const std::shared_ptr<const ArrowTable>& table) {
+  auto* stream = new ArrowArrayStream;
+  ArrowTable::Export(table, stream);
+  return nb::steal<nb::capsule>(PyCapsule_New(stream, "arrow_array_stream", [](PyObject* capsule) {
+    auto* owned = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule, "arrow_array_stream"));
+    if (owned->release != nullptr) owned->release(owned);
+    delete owned;
+  }));
+}
+
+}  // namespace
+}  // namespace taut::python
+
+NB_MODULE(_engine, m) {
+  using namespace taut::python;
+  namespace tools = taut::tools;
+
+  nb::class_<tools::TraceArgs>(m, "TraceArgs")
+      .def(nb::init<>())
+      .def_rw("paths", &tools::TraceArgs::paths)
+      .def_rw("format", &tools::TraceArgs::format)
+      .def_rw("from_", &tools::TraceArgs::from)
+      .def_rw("to", &tools::TraceArgs::to)
+      .def_rw("group", &tools::TraceArgs::group)
+      .def_rw("strict", &tools::TraceArgs::strict)
+      .def_rw("spill_memory", &tools::TraceArgs::spill_memory);
+  nb::class_<tools::EngineArgs>(m, "EngineArgs")
+      .def(nb::init<>())
+      .def_rw("recommenders", &tools::EngineArgs::recommenders)
+      .def_rw("resources", &tools::EngineArgs::resources)
+      .def_rw("warmup", &tools::EngineArgs::warmup)
+      .def_rw("feedback", &tools::EngineArgs::feedback)
+      .def_rw("restart_delay", &tools::EngineArgs::restart_delay)
+      .def_rw("mode", &tools::EngineArgs::mode)
+      .def_rw("policy", &tools::EngineArgs::policy)
+      .def_rw("cap_at_owner", &tools::EngineArgs::cap_at_owner)
+      .def_rw("compatibility", &tools::EngineArgs::compatibility)
+      .def_rw("settings_file", &tools::EngineArgs::settings_file)
+      .def_rw("set", &tools::EngineArgs::set)
+      .def_rw("threads", &tools::EngineArgs::threads);
+  nb::class_<ArrowTable>(m, "Table")
+      .def(
+          "__arrow_c_stream__",
+          [](const std::shared_ptr<ArrowTable>& t, const nb::object&) { return StreamOf(t); },
+          nb::arg("requested_schema") = nb::none())
+      .def_prop_ro("column_names", &ArrowTable::names)
+      .def("__len__", &ArrowTable::rows);
+  nb::class_<Replayed>(m, "Replayed")
+      .def("scores", &Replayed::Scores)
+      .def("jobs", &Replayed::Jobs)
+      .def("decisions", &Replayed::Decisions, nb::arg("job") = nb::none())
+      .def("explain", &Replayed::Explain, nb::arg("job"), nb::arg("at_s") = nb::none())
+      .def("json", &Replayed::Json)
+      .def("text", &Replayed::Text)
+      .def("input", &Replayed::Input)
+      .def("job_names", &Replayed::JobNames)
+      .def("report", &Replayed::Report);
+  m.def(
+      "replay",
+      [](const nb::object& table, const tools::TraceArgs& trace, const tools::EngineArgs& engine,
+         const Progress& progress) {
+        tools::ReplayOptions options = ValueOf(tools::ToReplayOptions(engine));
+        return std::make_unique<Replayed>(Load(table, trace, progress), std::move(options), progress);
+      },
+      nb::arg("table").none(), nb::arg("trace"), nb::arg("engine"), nb::arg("progress").none());
+  m.def("read_trace", &ReadTrace);
+  m.def("recommenders", [] {
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const taut::brain::PolicyInfo& p : taut::brain::Policies()) out.emplace_back(Name(p.policy), p.what);
+    return out;
+  });
+  m.attr("__version__") = TAUT_PYTHON_VERSION;
+}
