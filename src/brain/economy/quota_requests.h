@@ -1,9 +1,7 @@
 // Requests for quota in all states: queued, admitted, running once their job is measured, or ended. The existing
 // requests and the current use of jobs decide on a new request.
 //
-// An open request (admitted or running) counts, by resource, with the larger of the requested amount and its
-// job's use. A job without a request counts with its use. No job therefore counts twice, and granted quota stays
-// granted until the request ends.
+// GroupUsage counts the open requests (admitted or running) together with jobs and tasks.
 #pragma once
 
 #include <cstdint>
@@ -21,30 +19,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "brain/economy/admission.h"
+#include "brain/economy/group_usage.h"
 #include "brain/economy/quota_request.h"
-#include "brain/economy/quota_tree.h"
 #include "brain/economy/request_index.h"
 #include "common/base/time.h"
 
 namespace taut::brain {
 
-// The use of a job, and the group and tier for which it counts.
-struct JobUse {
-  std::string job, group, tier;
-  int64_t cpu_millicores = 0, memory_bytes = 0;  // the job's limits, which count against the quota; >= 0
-  int64_t used_cpu_millicores = 0, used_memory_bytes = 0;  // real usage of the job; >= 0
-};
-
-// Use in a group or tier that the quota specification does not contain.
-struct UncoveredUse {
-  std::string group, tier;
-  uint64_t jobs = 0;      // number of jobs without a request
-  std::string first_job;  // name of the first job, by name
-  uint64_t requests = 0;  // number of open requests
-  QuotaVector amounts;    // sum over the jobs and requests
-};
-
-// Bounds on requests, and a function that holds groups.
+// Bounds on requests, and a hook that holds groups.
 struct QuotaRequestsOptions {
   int64_t start_within_s = 3600;  // seconds after which an admitted request without a measured job ends
   // Seconds after which a queued request that can no longer fit, because the quota has changed, is refused.
@@ -103,10 +85,12 @@ class QuotaRequests {
   // nothing.
   absl::Status ChangeQuota(QuotaSpec spec);
 
-  const QuotaTree& tree() const { return tree_; }
-  const QuotaSpec& spec() const { return spec_; }
-  std::span<const UncoveredUse> uncovered() const { return uncovered_; }  // ordered by group, then tier
-  // Returns the request with this id; null if there is none. Valid until the next change.
+  // What counts. A caller may add and remove tasks, and open a request before it is applied.
+  GroupUsage& usage() { return usage_; }
+  const GroupUsage& usage() const { return usage_; }
+  const QuotaTree& tree() const { return usage_.tree(); }
+  const QuotaSpec& spec() const { return usage_.spec(); }
+  // Returns the request or null. Valid until the next change.
   const QuotaRequest* Find(uint64_t id) const;
   // Returns at most `limit` requests that `keep` accepts, the newest first.
   std::vector<QuotaRequest> List(absl::FunctionRef<bool(const QuotaRequest&)> keep, size_t limit) const;
@@ -115,40 +99,8 @@ class QuotaRequests {
   uint64_t last_id() const { return last_id_; }
 
  private:
-  struct Entry {
-    QuotaRequest request;
-    QuotaVector live;       // use of the request's jobs at the last SetUse
-    bool measured = false;  // true if a job of the request was measured at the last SetUse
-  };
-  struct Job {
-    JobUse use;
-    uint64_t owner = 0;  // id of the open request with which the job counts; 0: the job counts itself
-  };
-  using Range = std::pair<size_t, size_t>;  // half-open range of indices in jobs_
-
-  QuotaRequests(QuotaSpec spec, const QuotaRequestsOptions& options) : options_(options) {
-    SetSpec(std::move(spec));
-  }
-  void SetSpec(QuotaSpec spec);
-
-  // These functions count uses.
-  QuotaVector CountedOf(const Entry& entry) const;
-  QuotaUse UseOf(const Entry& entry) const {
-    return {entry.request.asked.group, entry.request.asked.tier, CountedOf(entry)};
-  }
-  void Count(const Entry& entry) { Change(tree_, UseOf(entry), true); }
-  void Uncount(const Entry& entry) { Change(tree_, UseOf(entry), false); }
-  static void Change(QuotaTree& tree, const QuotaUse& use, bool more);
-  void Recount();
-  void FindUncovered();
-
-  // These functions assign jobs to requests.
-  std::vector<Range> JobsOf(std::string_view job) const;
-  bool AnyJobOf(const AdmissionRequest& request, std::string_view job) const;
-  uint64_t OwnerOf(const JobUse& use) const;
-  void Give(Job& job, uint64_t owner, uint64_t uncounted);
-  // Subtracts the use of the jobs of a request from `tree`. The request must not be open.
-  void LeaveOutJobs(const AdmissionRequest& request, std::string_view job, QuotaTree& tree) const;
+  QuotaRequests(GroupUsage usage, const QuotaRequestsOptions& options)
+      : options_(options), usage_(std::move(usage)) {}
 
   // Decides on `tree` as if the request's jobs had no use besides the request.
   absl::StatusOr<AdmissionVerdict> DecideOn(const QuotaTree& tree, const AdmissionRequest& request,
@@ -157,18 +109,14 @@ class QuotaRequests {
   std::string WhyHeld(std::string_view group) const;
   size_t MaxRequestsOf(std::string_view group) const;  // returns a bound on queued and open requests
   std::vector<ExpectedRelease> Releases() const;
-  std::optional<QuotaRequest> DueOf(const Entry& entry, Timestamp now) const;
+  std::optional<QuotaRequest> DueOf(const QuotaRequest& r, Timestamp now) const;
   bool AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out);
   std::optional<QuotaRequest> NeverFits(const QuotaRequest& queued, std::string_view why, Timestamp now);
 
-  QuotaSpec spec_;
-  std::map<std::string, size_t, std::less<>> max_of_;  // QuotaGroup::max_requests of groups with a value
   QuotaRequestsOptions options_;
-  QuotaTree tree_;
-  std::vector<UncoveredUse> uncovered_;
-  std::map<uint64_t, Entry> requests_;
+  GroupUsage usage_;
+  std::map<uint64_t, QuotaRequest> requests_;
   RequestIndex index_;
-  std::vector<Job> jobs_;  // ordered by name
   Use use_is_ = Use::kWhole;
   std::optional<Timestamp> use_at_;  // time of the last SetUse
   bool room_changed_ = true;         // true if quota may have become free since the queue was last examined

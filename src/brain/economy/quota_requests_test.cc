@@ -282,9 +282,9 @@ TEST(QuotaRequests, AnotherQuotaKeepsWhatRunsAndNamesWhatItDoesNotCover) {
   const uint64_t waits = Make(requests, AskFor("b", 1000, 1));
   const std::vector<JobUse> use = {UsedBy("lost/web", "c", 700)};
   requests.SetUse(use, At(300));
-  ASSERT_EQ(requests.uncovered().size(), 1U);
-  EXPECT_EQ(requests.uncovered()[0].group, "c");
-  EXPECT_EQ(requests.uncovered()[0].first_job, "lost/web");
+  ASSERT_EQ(requests.usage().uncovered().size(), 1U);
+  EXPECT_EQ(requests.usage().uncovered()[0].group, "c");
+  EXPECT_EQ(requests.usage().uncovered()[0].first_job, "lost/web");
   QuotaSpec without_b = {{{"a", "", {{"batch", "cpu", 5000}}}}};
   ASSERT_TRUE(requests.ChangeQuota(without_b).ok());
   EXPECT_EQ(InUse(requests, "a"), 14'000);  // the use of the removed group's jobs stays counted
@@ -307,9 +307,9 @@ TEST(QuotaRequests, AQueuedRequestOutlivesAShortMistakeInTheQuota) {
   const uint64_t waits = Make(requests, AskFor("b", 2000, 0));
   ASSERT_EQ(StateOf(requests, waits), "queued");
   ASSERT_TRUE(requests.ChangeQuota(wrong).ok());
-  ASSERT_EQ(requests.uncovered().size(), 1U);
-  EXPECT_EQ(requests.uncovered()[0].jobs, 0U);
-  EXPECT_EQ(requests.uncovered()[0].requests, 1U);
+  ASSERT_EQ(requests.usage().uncovered().size(), 1U);
+  EXPECT_EQ(requests.usage().uncovered()[0].jobs, 0U);
+  EXPECT_EQ(requests.usage().uncovered()[0].requests, 1U);
   Step(requests, 10);
   ASSERT_TRUE(requests.ChangeQuota(right).ok());
   Step(requests, 20);

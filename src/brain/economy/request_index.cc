@@ -46,19 +46,4 @@ uint64_t RequestIndex::For(std::string_view group, std::string_view job) const {
   return found == of_group->second.end() ? 0 : found->second;
 }
 
-uint64_t RequestIndex::OpenFor(std::string_view group, std::string_view job,
-                               absl::FunctionRef<bool(uint64_t id)> fits) const {
-  const auto of_group = by_job_.find(group);
-  if (of_group == by_job_.end()) return 0;
-  for (std::string_view part = job; !part.empty();) {
-    const auto found = of_group->second.find(part);
-    if (found != of_group->second.end() && open_.contains(found->second) && fits(found->second))
-      return found->second;
-    const size_t slash = part.rfind('/');
-    if (slash == std::string_view::npos) break;
-    part = part.substr(0, slash);
-  }
-  return 0;
-}
-
 }  // namespace taut::brain

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "brain/economy/quota_request.h"
 #include "common/base/time.h"
 
@@ -34,10 +33,6 @@ class RequestIndex {
   size_t CountOf(std::string_view group) const;
   // Returns the id of the group's queued or open request for exactly this job; 0 if there is none.
   uint64_t For(std::string_view group, std::string_view job) const;
-  // Returns the id of a group's open request that `fits` accepts: the request for the job, else for the longest
-  // prefix of the job's name that ends before a '/'. Returns 0 if there is none.
-  uint64_t OpenFor(std::string_view group, std::string_view job,
-                   absl::FunctionRef<bool(uint64_t id)> fits) const;
 
  private:
   std::set<uint64_t> open_, queued_, ended_;

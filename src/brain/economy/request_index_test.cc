@@ -48,20 +48,13 @@ TEST(RequestIndex, AnOpenOneWithADurationEnds) {
   EXPECT_TRUE(index.ends().empty());
 }
 
-TEST(RequestIndex, TheLongestPartOfAJobsNameCounts) {
+TEST(RequestIndex, ARequestIsFoundByJustItsJob) {
   RequestIndex index;
   index.File(Of(1, RequestState::kRunning, "shop"));
   index.File(Of(2, RequestState::kQueued, "shop/web"));
-  const auto any = [](uint64_t) { return true; };
   EXPECT_EQ(index.For("a", "shop/web"), 2U);
   EXPECT_EQ(index.For("a", "shop/web/nginx"), 0U) << "for just that job";
   EXPECT_EQ(index.For("b", "shop/web"), 0U) << "another group's stands in no one's way";
-  EXPECT_EQ(index.OpenFor("a", "shop/web/nginx", any), 1U) << "a queued one has no job yet";
-  index.File(Of(2, RequestState::kAdmitted, "shop/web"));
-  EXPECT_EQ(index.OpenFor("a", "shop/web/nginx", any), 2U);
-  EXPECT_EQ(index.OpenFor("a", "shop/web/nginx", [](uint64_t id) { return id != 2; }), 1U);
-  index.File(Of(1, RequestState::kEnded, "shop"));
-  EXPECT_EQ(index.OpenFor("a", "shop/db", any), 0U);
 }
 
 }  // namespace

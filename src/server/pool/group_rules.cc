@@ -66,7 +66,7 @@ std::vector<brain::JobUse> UseOf(const FleetView& view, const GroupRules& rules,
     const JobAmounts &cpu = job.of(Resource::kCpu), &memory = job.of(Resource::kMemory);
     out.push_back({job.record->name, std::move(place.group), std::move(place.tier),
                    AmountOf(job, CountedPerTask(cpu), 1000), AmountOf(job, CountedPerTask(memory), 1),
-                   AmountOf(job, cpu.usage, 1000), AmountOf(job, memory.usage, 1)});
+                   AmountOf(job, cpu.usage, 1000), AmountOf(job, memory.usage, 1), job.last_seen_s});
   }
   return out;
 }

@@ -1,9 +1,10 @@
-// Benchmarks the webhook that checks quota for new pods: 1,000 groups in 50 cohorts, 100,000 pods with two
-// containers, and a request for quota in every tenth group.
+// Benchmarks the webhook that checks quota for new pods: 1,000 groups in 50 cohorts, 100,000 pods of two
+// containers, 100,000 jobs of windows, a request for quota in every tenth group.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -49,24 +50,36 @@ LiveTask Pod(int group, int number, Rng& rng) {
 // Reviews a new pod. Half of the pods that fit are created, and another webhook rejects the others.
 void Reviews(benchmark::State& state) {
   double now_s = 0;
-  LiveQuota live([&now_s] { return now_s; });
-  if (!live.SetQuota(Spec(), *GroupRules::Make({"{namespace}", "{tier}", "production"})).ok())
-    return state.SkipWithError("the quota is refused");
+  std::mutex mutex;
+  brain::GroupUsage usage = *brain::GroupUsage::Make(Spec());
+  const GroupRules rules = *GroupRules::Make({"{namespace}", "{tier}", "production"});
+  LiveQuota live(
+      mutex, usage, rules, [&now_s] { return now_s; }, 30);
   Rng rng(3);
   std::vector<LiveTask> pods;
-  std::vector<brain::QuotaRequest> requests;
+  std::vector<brain::JobUse> measured;
+  uint64_t requests = 0;
   for (int group = 0; group < kGroups; ++group) {
-    for (int i = 0; i < kPodsOfGroup; ++i) pods.push_back(Pod(group, i, rng));
+    for (int i = 0; i < kPodsOfGroup; ++i) {
+      pods.push_back(Pod(group, i, rng));
+      // A job that only windows know, beside each pod.
+      measured.push_back({StrCat("team-", group, "/job-", i), StrCat("team-", group), "batch", 20, 1 << 20});
+    }
     if (group % 10 != 0) continue;
-    brain::QuotaRequest& request = requests.emplace_back();
-    request.id = requests.size();
+    brain::QuotaRequest request;
+    request.id = ++requests;
     request.asked = {.group = StrCat("team-", group),
                      .tier = "production",
                      .per_task = brain::QuotaVector::Of(4000, 1 << 30)};
     request.job = StrCat("team-", group, "/deployment/web-3");
+    request.state = brain::RequestState::kAdmitted;
+    usage.Open(request);
   }
   live.Replace(std::move(pods));
-  live.SetRequests(requests);
+  const auto before = std::chrono::steady_clock::now();
+  usage.SetMeasured(measured, Timestamp::FromSeconds(300));
+  state.counters["window_ms"] =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
   std::vector<double> took_us;
   size_t fitted = 0;
   int number = kPodsOfGroup;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <mutex>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/base/strings.h"
@@ -27,9 +29,25 @@ class Live : public ::testing::Test {
              {"b", "pool", {{"prod", "cpu", 2000}, {"prod", "memory", 1 << 20}}}}};
   }
   static GroupRules Rules() { return *GroupRules::Make({"{namespace}", "{tier}", "prod"}); }
-  void SetUp() override {
-    ASSERT_TRUE(live_.SetQuota(Quota(), Rules()).ok());
-    live_.Replace({});
+  void SetUp() override { live_.Replace({}); }
+  absl::Status SetQuota(const brain::QuotaSpec& spec) {
+    const std::lock_guard lock(mutex_);
+    if (absl::Status s = usage_.ChangeQuota(spec); !s.ok()) return s;
+    live_.Regroup();
+    return absl::OkStatus();
+  }
+  void SetRequests(const std::vector<brain::QuotaRequest>& open) {
+    const std::lock_guard lock(mutex_);
+    for (const uint64_t id : std::exchange(open_, {})) usage_.Close(id);
+    for (const brain::QuotaRequest& request : open) {
+      usage_.Open(request);
+      open_.push_back(request.id);
+    }
+  }
+  // Sets the use that the window that ends at `end_s` measured.
+  void Measure(const std::vector<brain::JobUse>& jobs, int64_t end_s) {
+    const std::lock_guard lock(mutex_);
+    usage_.SetMeasured(jobs, Timestamp::FromSeconds(end_s));
   }
   static LiveTask Task(const std::string& name, int64_t millicores, const std::string& group = "a",
                        const std::string& tier = "") {
@@ -62,16 +80,17 @@ class Live : public ::testing::Test {
   }
 
   double now_s_ = 100;
-  LiveQuota live_{[this] { return now_s_; }, 30};
+  std::mutex mutex_;
+  brain::GroupUsage usage_ = *brain::GroupUsage::Make(Quota());
+  GroupRules rules_ = Rules();
+  std::vector<uint64_t> open_;
+  LiveQuota live_{mutex_, usage_, rules_, [this] { return now_s_; }, 30};
 };
 
-TEST_F(Live, SaysNothingBeforeItKnowsTheTasksAndTheQuota) {
-  LiveQuota without_tasks([] { return 0.0; });
-  ASSERT_TRUE(without_tasks.SetQuota(Quota(), Rules()).ok());
+TEST_F(Live, SaysNothingBeforeItKnowsTheTasks) {
+  LiveQuota without_tasks(
+      mutex_, usage_, rules_, [] { return 0.0; }, 30);
   EXPECT_EQ(without_tasks.Ask(Task("web-1", 99'000), false).outcome, Outcome::kUnknown);
-  LiveQuota without_quota([] { return 0.0; });
-  without_quota.Replace({});
-  EXPECT_EQ(without_quota.Ask(Task("web-1", 99'000), false).outcome, Outcome::kUnknown);
 }
 
 TEST_F(Live, WhatNoQuotaCoversIsNotHeldToOne) {
@@ -149,28 +168,71 @@ TEST_F(Live, ATaskOfTheSameNameTakesTheRoomOfTheOneBefore) {
 
 TEST_F(Live, WhatARequestWasGrantedStaysGranted) {
   const std::vector<brain::QuotaRequest> open = {Request(1, "a/deployment/web", 3000)};
-  live_.SetRequests(open);
-  EXPECT_EQ(Left(), 1000);  // remaining quota for other jobs
+  SetRequests(open);
+  EXPECT_EQ(Left(), 1000);  // for other jobs
   EXPECT_EQ(Ask(Task("web-1", 2000)), Outcome::kFits);
   live_.Put(Task("web-1", 2000));
   EXPECT_EQ(Left(), 1000);
   EXPECT_EQ(Ask(Task("web-2", 2000)), Outcome::kFits);  // one core within the request and one in addition
   EXPECT_EQ(Left(), 0);
-  live_.SetRequests({});
+  SetRequests({});
   EXPECT_EQ(Left(), 0);
   now_s_ += 30;
   EXPECT_EQ(Left(), 2000);
-  live_.SetRequests(std::vector{Request(2, "", 1500)});  // a request without a job
+  SetRequests(std::vector{Request(2, "", 1500)});  // without a job
   EXPECT_EQ(Left(), 500);
 }
 
 TEST_F(Live, AnotherQuotaCountsTheSameTasks) {
   live_.Put(Task("web-1", 3000));
-  live_.SetRequests(std::vector{Request(1, "a/deployment/api", 500)});
-  ASSERT_TRUE(live_.SetQuota(Quota(6000), Rules()).ok());
+  SetRequests(std::vector{Request(1, "a/deployment/api", 500)});
+  ASSERT_TRUE(SetQuota(Quota(6000)).ok());
   EXPECT_EQ(Left(), 2500);
-  EXPECT_FALSE(live_.SetQuota({{{"a"}, {"a"}}}, Rules()).ok());
+  EXPECT_FALSE(SetQuota({{{"a"}, {"a"}}}).ok());
   EXPECT_EQ(Left(), 2500);
+}
+
+TEST_F(Live, TasksAndWindowsOfOneJobCountOnce) {
+  const std::string web = "a/deployment/web/app";
+  EXPECT_EQ(Ask(Task("web-1", 3000)), Outcome::kFits);
+  EXPECT_EQ(Left(), 1000) << "admitted, and not reported yet";
+  live_.Put(Task("web-1", 3000));
+  EXPECT_EQ(Left(), 1000) << "in the first minutes no window has measured it";
+  Measure({{web, "a", "prod", 3000, 0, 0, 0, 300}}, 300);
+  EXPECT_EQ(Left(), 1000) << "the window of the task is not another use";
+  Measure({{web, "a", "prod", 3000, 0, 0, 0, 600}, {"a/cron", "a", "prod", 500, 0, 0, 0, 600}}, 600);
+  EXPECT_EQ(Left(), 500) << "a job that only windows know counts, too";
+  live_.Remove(Task("web-1", 3000));
+  EXPECT_EQ(Left(), 3500) << "the quota of a task that has ended is free at once";
+  Measure({{web, "a", "prod", 3000, 0, 0, 0, 600}, {"a/cron", "a", "prod", 500, 0, 0, 0, 900}}, 900);
+  EXPECT_EQ(Left(), 3500) << "its windows are the task's";
+}
+
+TEST_F(Live, APodThatNeverStartsFreesItsQuotaWhenItIsGone) {
+  EXPECT_EQ(Ask(Task("web-1", 3000)), Outcome::kFits);
+  live_.Put(Task("web-1", 3000));
+  now_s_ += 86'400;  // no node has room, so that no window measures it
+  Measure({}, 86'700);
+  EXPECT_EQ(Left(), 1000) << "it may start at any moment";
+  live_.Remove(Task("web-1", 3000));
+  EXPECT_EQ(Left(), 4000);
+}
+
+TEST_F(Live, AnotherListEndsTheTasksThatItLacks) {
+  const std::string web = "a/deployment/web/app";
+  live_.Put(Task("web-1", 3000));
+  Measure({{web, "a", "prod", 3000, 0, 0, 0, 300}}, 300);
+  live_.Replace({Task("web-2", 2000)});
+  EXPECT_EQ(Left(), 2000) << "the job goes on with another task";
+  live_.Replace({});
+  EXPECT_EQ(Left(), 4000);
+}
+
+TEST_F(Live, AQuestionChangesNothing) {
+  Measure({{"a/deployment/web/app", "a", "prod", 3000, 0, 0, 0, 300}}, 300);
+  EXPECT_EQ(Ask(Task("api-1", 2000)), Outcome::kDoesNotFit) << "windows alone know the other job";
+  EXPECT_EQ(Ask(Task("web-1", 5000)), Outcome::kDoesNotFit);
+  EXPECT_EQ(Left(), 1000);
 }
 
 TEST_F(Live, EveryOrderOfEventsEndsWithTheTasksThatAreThere) {
@@ -192,20 +254,20 @@ TEST_F(Live, EveryOrderOfEventsEndsWithTheTasksThatAreThere) {
         (void)Ask(Task(name, cores), random() % 2 == 0);
         break;
       case 3:
-        live_.SetRequests(random() % 2 == 0
-                              ? std::vector<brain::QuotaRequest>()
-                              : std::vector{Request(static_cast<uint64_t>(i) + 1, "a/deployment/web", 900)});
+        SetRequests(random() % 2 == 0
+                        ? std::vector<brain::QuotaRequest>()
+                        : std::vector{Request(static_cast<uint64_t>(i) + 1, "a/deployment/web", 900)});
         break;
       case 4:
         now_s_ += 20;
         break;
       default:
         if (random() % 20 == 0) {
-          ASSERT_TRUE(live_.SetQuota(Quota(), Rules()).ok());
+          ASSERT_TRUE(SetQuota(Quota()).ok());
         }
     }
     if (i % 500 != 499) continue;
-    live_.SetRequests({});
+    SetRequests({});
     now_s_ += 31;
     int64_t used = 0;
     for (const auto& [task, amount] : there) used += amount;

@@ -100,10 +100,10 @@ void QuotaService::NoteHistory(std::span<const brain::JobUse> use) {
   history_.Forget(time_s);
 }
 
-absl::Status QuotaService::StepAt(Timestamp now) {
+absl::Status QuotaService::StepAt(Timestamp now, std::unique_lock<std::mutex>& lock) {
   if (!measured_at_.has_value()) return absl::OkStatus();
-  absl::Status kept = Keep(requests_.Due(now));
-  // Due() skips the queue until more requests may fit, but the changes that it returned here were not stored.
+  absl::Status kept = Keep(requests_.Due(now), lock);
+  // Due() skips the queue until more requests may fit. The changes that it returned here were not stored.
   if (!kept.ok()) requests_.LookAgain();
   return kept;
 }
@@ -113,21 +113,23 @@ absl::Status QuotaService::Step() {
   if (absl::Status s = options_.log->Check(); !s.ok())
     return absl::Status(s.code(), StrCat("the log of requests: ", Message(s)));
   const Timestamp now = options_.now();
-  const std::lock_guard lock(mutex_);
-  if (absl::Status s = StepAt(now); !s.ok()) return s;
-  return ForgetOld(now);
+  const std::lock_guard changes(changes_);
+  std::unique_lock lock(mutex_);
+  if (absl::Status s = StepAt(now, lock); !s.ok()) return s;
+  return ForgetOld(now, lock);
 }
 
 absl::Status QuotaService::Reload(brain::QuotaSpec spec, const GroupRuleOptions& groups,
                                   const FleetView& view) {
   absl::StatusOr<GroupRules> rules = GroupRules::Make(groups);
   if (!rules.ok()) return rules.status();
+  const std::lock_guard changes(changes_);
   const std::lock_guard lock(mutex_);
   if (absl::Status s = requests_.ChangeQuota(std::move(spec)); !s.ok()) return s;
   rules_ = *std::move(rules);
+  live_.Regroup();
   scheme_ = std::make_shared<const GroupScheme>(requests_.spec(), rules_, groups.group);
-  ++quota_version_;
-  if (measured_at_.has_value()) Count(view);  // count the same jobs in the new groups
+  if (measured_at_.has_value()) Count(view);  // the same jobs, in the new groups
   return absl::OkStatus();
 }
 
@@ -159,37 +161,50 @@ absl::StatusOr<brain::QuotaRequest> QuotaService::Submit(brain::AdmissionRequest
                                                          std::string_view job, std::string_view who) {
   request.now = options_.now();
   if (absl::Status s = CheckTime(); !s.ok()) return s;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard changes(changes_);
+  std::unique_lock lock(mutex_);
   if (absl::Status s = CheckKnown(); !s.ok()) return s;
   // Decide waiting requests first.
   if (requests_.queued() > 0) {
-    if (absl::Status s = StepAt(request.now); !s.ok()) return s;
+    if (absl::Status s = StepAt(request.now, lock); !s.ok()) return s;
   }
   absl::StatusOr<brain::QuotaRequest> made = requests_.Submit(request, job, who);
   if (!made.ok()) return made;
-  if (absl::Status s = Keep({&*made, 1}); !s.ok()) return s;
+  if (absl::Status s = Keep({&*made, 1}, lock); !s.ok()) return s;
   return made;
 }
 
 absl::StatusOr<brain::QuotaRequest> QuotaService::Withdraw(uint64_t id, std::string_view who) {
   const Timestamp now = options_.now();
   if (absl::Status s = CheckTime(); !s.ok()) return s;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard changes(changes_);
+  std::unique_lock lock(mutex_);
   absl::StatusOr<brain::QuotaRequest> ended = requests_.Withdraw(id, who, now);
   if (!ended.ok()) return ended;
-  if (absl::Status s = Keep({&*ended, 1}); !s.ok()) return s;
+  if (absl::Status s = Keep({&*ended, 1}, lock); !s.ok()) return s;
   return ended;
 }
 
-absl::Status QuotaService::Keep(std::span<const brain::QuotaRequest> requests) {
+absl::Status QuotaService::Keep(std::span<const brain::QuotaRequest> requests,
+                                std::unique_lock<std::mutex>& lock) {
   if (requests.empty()) return absl::OkStatus();
   std::vector<RequestLogEntry> entries;
   entries.reserve(requests.size());
-  for (const brain::QuotaRequest& r : requests)
+  // Admitted quota counts from the decision on, so that no task gets it while the log is written.
+  std::vector<uint64_t> opened;
+  for (const brain::QuotaRequest& r : requests) {
     entries.push_back({r.id, r.since.seconds(), r.who, EncodeRequest(r)});
-  if (absl::Status s = options_.log->Append(entries); !s.ok()) {
+    if (!r.open() || requests_.usage().IsOpen(r.id)) continue;
+    requests_.usage().Open(r);
+    opened.push_back(r.id);
+  }
+  lock.unlock();
+  absl::Status stored = options_.log->Append(entries);
+  lock.lock();
+  if (!stored.ok()) {
+    for (const uint64_t id : opened) requests_.usage().Close(id);
     ++counts_.failed_writes;
-    return absl::Status(s.code(), StrCat("the log of requests: ", Message(s)));
+    return absl::Status(stored.code(), StrCat("the log of requests: ", Message(stored)));
   }
   for (const brain::QuotaRequest& r : requests) {
     const brain::QuotaRequest* before = requests_.Find(r.id);
@@ -200,16 +215,18 @@ absl::Status QuotaService::Keep(std::span<const brain::QuotaRequest> requests) {
     requests_.Apply(r);
     if (options_.on_change) options_.on_change(r);
   }
-  ++request_version_;
   return absl::OkStatus();
 }
 
-absl::Status QuotaService::ForgetOld(Timestamp now) {
+absl::Status QuotaService::ForgetOld(Timestamp now, std::unique_lock<std::mutex>& lock) {
   if (now.us - forgot_at_.us < kForgetEverySeconds * kMicrosPerSecond) return absl::OkStatus();
   const Timestamp before{now.us - options_.keep_ended_days * kDaySeconds * kMicrosPerSecond};
   const std::vector<uint64_t> old = requests_.OldEnded(before, options_.max_ended);
   if (!old.empty()) {
-    if (absl::Status s = options_.log->Forget(old); !s.ok()) return s;
+    lock.unlock();
+    absl::Status forgotten = options_.log->Forget(old);
+    lock.lock();
+    if (!forgotten.ok()) return forgotten;
     for (const uint64_t id : old) requests_.Forget(id);
   }
   forgot_at_ = now;
@@ -269,7 +286,7 @@ absl::Status QuotaService::LoadState(std::string_view text) {
 QuotaView QuotaService::ViewAt(Timestamp now) const {
   QuotaView view;
   view.rows = brain::RowsOf(requests_.tree());
-  view.uncovered.assign(requests_.uncovered().begin(), requests_.uncovered().end());
+  view.uncovered.assign(requests_.usage().uncovered().begin(), requests_.usage().uncovered().end());
   view.warnings = requests_.tree().Overused();
   view.queued = requests_.queued();
   view.open = requests_.open();
@@ -277,16 +294,6 @@ QuotaView QuotaService::ViewAt(Timestamp now) const {
   view.silent = SilentAt(now);
   view.default_tier = rules_.default_tier();
   return view;
-}
-
-std::pair<brain::QuotaSpec, GroupRules> QuotaService::quota() const {
-  const std::lock_guard lock(mutex_);
-  return {requests_.spec(), rules_};
-}
-
-std::vector<brain::QuotaRequest> QuotaService::OpenRequests() const {
-  const std::lock_guard lock(mutex_);
-  return requests_.List([](const brain::QuotaRequest& request) { return request.open(); }, requests_.open());
 }
 
 std::shared_ptr<const GroupScheme> QuotaService::scheme() const {

@@ -1,7 +1,6 @@
 // Quota of a running daemon: use by jobs, and requests for quota. A request takes effect after it was stored.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,9 +18,11 @@
 #include "brain/economy/quota_history.h"
 #include "brain/economy/quota_requests.h"
 #include "brain/economy/quota_rows.h"
+#include "common/net/clocks.h"
 #include "server/control/fleet_view.h"
 #include "server/pool/group_rules.h"
 #include "server/pool/group_scheme.h"
+#include "server/pool/live_quota.h"
 #include "server/store/request_log.h"
 
 namespace taut::server {
@@ -58,6 +59,9 @@ class QuotaService {
     std::function<std::string()> doubt = {};
     // Called under the lock after a change was stored; must be short.
     std::function<void(const brain::QuotaRequest&)> on_change;
+    // Clock of holds for tasks that were admitted and are not reported yet, and the length of a hold.
+    std::function<double()> steady_s = SteadySeconds;
+    double hold_s = 30;
   };
   // Reads the log. Returns errors of QuotaRequests::Make(), GroupRules::Make() and the log.
   static absl::StatusOr<std::unique_ptr<QuotaService>> Open(brain::QuotaSpec spec, Options options);
@@ -106,21 +110,16 @@ class QuotaService {
   };
   Times times() const;
   QuotaCounts counts() const;
-  // Inputs of decisions, for callers that measure use without windows: quota with rules, and open requests. The
-  // version of an input grows with every change.
-  std::pair<brain::QuotaSpec, GroupRules> quota() const;
-  std::vector<brain::QuotaRequest> OpenRequests() const;
-  struct Versions {
-    uint64_t quota = 0, requests = 0;
-  };
-  Versions versions() const { return {quota_version_, request_version_}; }  // takes no lock
-  // Returns the current scheme, which Reload() replaces; never null.
+  // Tasks that a source reports, and the decision on new ones. They count together with jobs and requests.
+  LiveQuota& live() { return live_; }
+  // Returns the present scheme; Reload replaces the scheme. Never null.
   std::shared_ptr<const GroupScheme> scheme() const;
 
  private:
   QuotaService(brain::QuotaRequests requests, GroupRules rules, Options options);
   absl::Status ReadLog();
-  // REQUIRES (all functions below, except where noted): mutex_ is locked.
+  // The functions below REQUIRE mutex_, except where noted. Those with `lock` also REQUIRE changes_; `lock` holds
+  // mutex_ before and after the call.
   absl::Status CheckKnown() const;
   absl::Status CheckTime() const;  // returns Unavailable while the time may be wrong; needs no lock
   void TakeUse(const FleetView& view);
@@ -128,17 +127,21 @@ class QuotaService {
   void Count(const FleetView& view);  // REQUIRES also: measured_at_ has a value
   void NoteHistory(std::span<const brain::JobUse> use);
   QuotaView ViewAt(Timestamp now) const;
-  absl::Status StepAt(Timestamp now);
+  absl::Status StepAt(Timestamp now, std::unique_lock<std::mutex>& lock);
   bool SilentAt(Timestamp now) const;
-  absl::Status Keep(std::span<const brain::QuotaRequest> requests);
-  absl::Status ForgetOld(Timestamp now);
+  absl::Status Keep(std::span<const brain::QuotaRequest> requests, std::unique_lock<std::mutex>& lock);
+  absl::Status ForgetOld(Timestamp now, std::unique_lock<std::mutex>& lock);
 
   const Options options_;
   std::vector<std::string> warnings_;
 
+  // Held from the decision on a change of requests until the change is stored and applied. Locked first.
+  std::mutex changes_;
+  // Guards the members below. Not held while the log is written, so that decisions on tasks do not wait for it.
   mutable std::mutex mutex_;
   brain::QuotaRequests requests_;
   GroupRules rules_;
+  LiveQuota live_{mutex_, requests_.usage(), rules_, options_.steady_s, options_.hold_s};
   std::shared_ptr<const GroupScheme> scheme_;  // scheme of requests_ and rules_
   std::optional<Timestamp> measured_at_;
   bool silent_ = false;                  // true if the newest window has no job
@@ -148,7 +151,6 @@ class QuotaService {
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;
   brain::QuotaHistory history_;
-  std::atomic<uint64_t> quota_version_ = 1, request_version_ = 1;
 };
 
 }  // namespace taut::server

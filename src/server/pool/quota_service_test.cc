@@ -409,5 +409,97 @@ TEST(GroupRules, SayWhichTemplateIsWrong) {
   EXPECT_THAT(std::string(GroupRules::Make(options).status().message()), HasSubstr("quota.tier: "));
 }
 
+LiveTask TaskOf(const std::string& name, const std::string& job, const std::string& team,
+                int64_t millicores) {
+  LiveTask task;
+  task.name = name;
+  task.labels = {{"team", team}};
+  task.parts = {{job, brain::QuotaVector::Of(millicores, 0)}};
+  return task;
+}
+
+// A log that calls a function while it stores.
+class WatchedLog final : public RequestLog {
+ public:
+  absl::Status Append(std::span<const RequestLogEntry> entries) override {
+    if (on_append) on_append();
+    return to_.Append(entries);
+  }
+  absl::Status Read(absl::FunctionRef<void(const RequestLogEntry&)> yield,
+                    absl::FunctionRef<void(const std::string&)> on_damage) override {
+    return to_.Read(yield, on_damage);
+  }
+  absl::Status Check() override { return to_.Check(); }
+  absl::Status Forget(std::span<const uint64_t> requests) override { return to_.Forget(requests); }
+
+  explicit WatchedLog(InMemoryRequestLog& to) : to_(to) {}
+  std::function<void()> on_append;
+
+ private:
+  InMemoryRequestLog& to_;
+};
+
+TEST_F(Service, AGrantCountsForTasksFromTheDecisionOnUnlessItIsNotStored) {
+  WatchedLog watched(log_);
+  QuotaService::Options options = Options();
+  options.log = &watched;
+  auto service = *QuotaService::Open(Spec(), options);
+  service->OnWindow(View({}));
+  service->live().Replace({});
+  const LiveTask task = TaskOf("web-1", "a/web", "a", 7000);
+  std::vector<LiveQuota::Outcome> seen;
+  watched.on_append = [&] { seen.push_back(service->live().Ask(task, true).outcome); };
+  EXPECT_TRUE(service->Submit(Ask("a", 4000), "", "ann").ok());
+  EXPECT_THAT(seen, ElementsAre(LiveQuota::Outcome::kDoesNotFit)) << "and no task waits for the log";
+  EXPECT_TRUE(service->Withdraw(1, "ann").ok());
+  log_.fails = absl::UnavailableError("the disk is full");
+  EXPECT_FALSE(service->Submit(Ask("a", 4000), "", "ann").ok());
+  EXPECT_EQ(seen.size(), 3U);
+  EXPECT_EQ(service->live().Ask(task, true).outcome, LiveQuota::Outcome::kFits);
+  EXPECT_EQ(InUse(*service, "a"), 0);
+}
+
+TEST_F(Service, ARestartBetweenTheLogAndTheAnswerKeepsTheGrant) {
+  auto service = Open();
+  service->OnWindow(View({}));
+  ASSERT_TRUE(service->Submit(Ask("a", 8000), "a/web", "ann").ok());  // the process ends before it answers
+  service = Open();
+  service->live().Replace({TaskOf("web-1", "a/web", "a", 3000)});
+  EXPECT_EQ(InUse(*service, "a"), 8000) << "the request covers the pod";
+  EXPECT_EQ(service->live().Ask(TaskOf("db-1", "a/db", "a", 3000), false).outcome,
+            LiveQuota::Outcome::kDoesNotFit);
+  service->OnWindow(View({}));
+  EXPECT_EQ(service->Submit(Ask("a", 8000), "a/web", "ann").status().code(), absl::StatusCode::kAlreadyExists)
+      << "a client that asks again learns of the request";
+}
+
+TEST_F(Service, TasksOfAGroupThatLeavesTheFileCountAgainWhenItReturns) {
+  auto service = Open();
+  service->OnWindow(View({Job(1, "a/db", "a", 2)}));
+  service->live().Replace({TaskOf("web-1", "a/web", "a", 3000)});
+  EXPECT_EQ(InUse(*service, "a"), 5000);
+  ASSERT_TRUE(service->Reload({{{"b", "", {{"prod", "cpu", 4000}}}}}, Options().groups, View({})).ok());
+  EXPECT_EQ(service->live().Ask(TaskOf("web-2", "a/web", "a", 3000), false).outcome,
+            LiveQuota::Outcome::kNotCovered);
+  ASSERT_TRUE(service->Reload(Spec(), Options().groups, View({Job(1, "a/db", "a", 2)})).ok());
+  EXPECT_EQ(InUse(*service, "a"), 5000);
+}
+
+TEST_F(Service, OtherRulesMoveTasksToTheirNewGroups) {
+  auto service = Open();
+  service->OnWindow(View({}));
+  LiveTask task = TaskOf("web-1", "a/web", "a", 3000);
+  task.labels.emplace_back("unit", "b");
+  service->live().Replace({task});
+  EXPECT_EQ(InUse(*service, "a"), 3000);
+  GroupRuleOptions by_unit = Options().groups;
+  by_unit.group = "{unit}";
+  ASSERT_TRUE(service->Reload(Spec(), by_unit, View({})).ok());
+  EXPECT_EQ(InUse(*service, "a"), 0);
+  EXPECT_EQ(InUse(*service, "b"), 3000);
+  service->live().Remove(task);
+  EXPECT_EQ(InUse(*service, "b"), 0);
+}
+
 }  // namespace
 }  // namespace taut::server

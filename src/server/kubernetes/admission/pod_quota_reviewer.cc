@@ -32,27 +32,6 @@ brain::QuotaVector VectorOf(const Amounts& requests) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<PodQuotaReviewer>> PodQuotaReviewer::Make(Options options) {
-  std::unique_ptr<PodQuotaReviewer> gate(new PodQuotaReviewer(std::move(options)));
-  if (absl::Status s = gate->Step(); !s.ok()) return s;
-  return gate;
-}
-
-absl::Status PodQuotaReviewer::Step() {
-  // Read the versions first. If they change during this step, the next step detects the change.
-  const QuotaService::Versions versions = options_.service->versions();
-  if (versions.quota != seen_.quota) {
-    auto [spec, rules] = options_.service->quota();
-    if (absl::Status s = live_.SetQuota(spec, std::move(rules)); !s.ok()) return s;
-    seen_.quota = versions.quota;
-  }
-  if (versions.requests != seen_.requests) {
-    live_.SetRequests(options_.service->OpenRequests());
-    seen_.requests = versions.requests;
-  }
-  return absl::OkStatus();
-}
-
 LiveTask PodQuotaReviewer::TaskOf(const Pod& pod) const {
   LiveTask out;
   if (!pod.name.empty()) out.name = FullName(pod);

@@ -5,14 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "server/config/daemon_config.h"
 #include "server/kubernetes/client/objects.h"
 #include "server/kubernetes/watch/cluster.h"
@@ -26,13 +23,12 @@ namespace taut::server {
 class PodQuotaReviewer {
  public:
   struct Options {
-    bool refuse = false;  // false: pods beyond quota are allowed with a warning
-    // source of quota, which must outlive the reviewer, like `cluster`
-    const QuotaService* service = nullptr;
+    bool refuse = false;                  // false: pods beyond quota are allowed with a warning
+    QuotaService* service = nullptr;      // must outlive the reviewer, like `cluster`
     const Cluster* cluster = nullptr;     // provides the workload of a pod
     std::vector<std::string> job_labels;  // pod labels that become labels of jobs (ingest.job_labels)
     std::function<bool(const Pod&)> is_watched;
-    std::function<double()> steady_s;
+    std::function<double()> steady_s;  // clock of workloads that ran recently
     HeldPods held = HeldPods::kOff;
     // Returns the reason why the group may not start new pods, as a sentence; "" if it may. REQUIRES: thread-safe
     // and fast.
@@ -44,22 +40,18 @@ class PodQuotaReviewer {
     uint64_t held = 0;         // pods that were refused or caused a warning because of their group's budget
     uint64_t unknown = 0;      // pods that were allowed because the cluster's pods were not listed yet
   };
-  // Creates a reviewer with the current quota and requests. Returns errors of LiveQuota::SetQuota().
-  static absl::StatusOr<std::unique_ptr<PodQuotaReviewer>> Make(Options options);
+  explicit PodQuotaReviewer(Options options)
+      : options_(std::move(options)), live_(options_.service->live()), running_(options_.steady_s) {}
 
   // Events of the watch of pods.
   void Replace(std::span<const Pod> pods);
   void Put(const Pod& pod);
   void Remove(const Pod& pod);
-  // Applies new quota and requests. Call every second, from one thread.
-  absl::Status Step();
   // Returns an AdmissionReview as the response to `review`.
   std::string Answer(const PodReview& review);
   Counts counts() const { return {fitting_, warned_, refused_, not_covered_, held_, unknown_}; }
 
  private:
-  explicit PodQuotaReviewer(Options options)
-      : options_(std::move(options)), live_(options_.steady_s), running_(options_.steady_s) {}
   LiveTask TaskOf(const Pod& pod) const;
   bool holds_groups() const { return options_.held != HeldPods::kOff && options_.why_held != nullptr; }
   void DropTask(const Pod& pod);
@@ -68,9 +60,8 @@ class PodQuotaReviewer {
   std::vector<std::string> WhyHeld(const Pod& pod, const LiveTask& task);
 
   const Options options_;
-  LiveQuota live_;
+  LiveQuota& live_;
   RunningWork running_;
-  QuotaService::Versions seen_;  // versions of quota and requests in live_
   std::atomic<uint64_t> fitting_ = 0, warned_ = 0, refused_ = 0, not_covered_ = 0, held_ = 0, unknown_ = 0;
 };
 

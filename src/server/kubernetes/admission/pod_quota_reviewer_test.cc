@@ -25,6 +25,7 @@ class QuotaGates : public ::testing::Test {
     options.groups = {.group = "{namespace}", .tier = "prod", .default_tier = "prod"};
     options.log = &log_;
     options.now = [] { return Timestamp::FromSeconds(1'700'000'000); };
+    options.steady_s = [this] { return now_s_; };
     service_ = *QuotaService::Open({{{"shop", "", {{"prod", "cpu", 1000}}}}}, options);
   }
   std::unique_ptr<PodQuotaReviewer> Make(bool refuse, HeldPods held = HeldPods::kOff) {
@@ -37,7 +38,7 @@ class QuotaGates : public ::testing::Test {
     options.steady_s = [this] { return now_s_; };
     options.held = held;
     options.why_held = [this](std::string_view group) { return group == "shop" ? why_held_ : ""; };
-    return *PodQuotaReviewer::Make(std::move(options));
+    return std::make_unique<PodQuotaReviewer>(std::move(options));
   }
   static Pod PodOf(const std::string& name, double cores) {
     Pod pod = TestPod(name);
@@ -81,6 +82,23 @@ TEST_F(QuotaGates, WhereItWarnsThePodIsCreated) {
   EXPECT_THAT(gate->Answer(Review(PodOf("web-1", 5))),
               AllOf(HasSubstr(R"("allowed":true)"), HasSubstr("warnings")));
   EXPECT_EQ(gate->counts().warned, 1U);
+}
+
+TEST_F(QuotaGates, PeopleAndPodsShareOneCount) {
+  const auto gate = Make(true);
+  gate->Replace(std::vector<Pod>{PodOf("web-1", 0.6)});
+  FleetView view;
+  view.window = WindowId{1'700'000'000 / kWindowSeconds};
+  service_->OnWindow(view);
+  const brain::AdmissionRequest ask{
+      .group = "shop", .tier = "prod", .per_task = brain::QuotaVector::Of(500, 0)};
+  EXPECT_EQ(service_->Submit(ask, "", "ann")->state, brain::RequestState::kQueued)
+      << "the pod counts for people, although no window has measured it";
+  EXPECT_EQ(service_->View().rows[0].cell.held, 600);
+  gate->Remove(PodOf("web-1", 0.6));
+  EXPECT_EQ(service_->Submit(ask, "", "ann")->state, brain::RequestState::kAdmitted);
+  EXPECT_THAT(gate->Answer(Review(PodOf("web-2", 0.6))), HasSubstr(R"("allowed":false)"))
+      << "what a person was granted is not there for pods";
 }
 
 TEST_F(QuotaGates, APodThatIsBeingDeletedMakesRoomAtOnce) {

@@ -122,16 +122,14 @@ absl::Status KubernetesSource::OpenAdmission() {
 
 void KubernetesSource::KeepAdmission() {
   KeepDoing(kKeepAdmission, "webhooks:", [this](const std::function<bool()>& /*stopping*/) {
-    const absl::Status quota = quota_gate_ != nullptr ? quota_gate_->Step() : absl::OkStatus();
     const std::string certificate = admission_->Keep();
-    if (!certificate.empty()) return StrCat("writing their certificate: ", certificate);
-    return quota.ok() ? "" : StrCat("taking the quota over: ", Message(quota));
+    return certificate.empty() ? "" : StrCat("writing their certificate: ", certificate);
   });
 }
 
-absl::Status KubernetesSource::HoldToQuota(const QuotaService* service, std::vector<std::string> job_labels,
-                                           std::function<std::string(std::string_view group)> why_held) {
-  if (options_.config.admission.quota == QuotaWebhook::kOff) return absl::OkStatus();
+void KubernetesSource::HoldToQuota(QuotaService* service, std::vector<std::string> job_labels,
+                                   std::function<std::string(std::string_view group)> why_held) {
+  if (options_.config.admission.quota == QuotaWebhook::kOff) return;
   PodQuotaReviewer::Options options;
   options.refuse = options_.config.admission.quota == QuotaWebhook::kRefuse;
   options.service = service;
@@ -141,10 +139,7 @@ absl::Status KubernetesSource::HoldToQuota(const QuotaService* service, std::vec
   options.steady_s = SteadySeconds;
   options.held = options_.config.admission.held;
   options.why_held = std::move(why_held);
-  absl::StatusOr<std::unique_ptr<PodQuotaReviewer>> gate = PodQuotaReviewer::Make(std::move(options));
-  if (!gate.ok()) return gate.status();
-  quota_gate_ = *std::move(gate);
-  return absl::OkStatus();
+  quota_gate_ = std::make_unique<PodQuotaReviewer>(std::move(options));
 }
 
 absl::Status KubernetesSource::OpenVpas() {

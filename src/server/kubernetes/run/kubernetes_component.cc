@@ -141,9 +141,7 @@ absl::Status KubernetesComponent::HoldToQuota() {
   if (parts_.budgets != nullptr) {
     why_held = [budgets = parts_.budgets](std::string_view group) { return budgets->WhyHeld(group); };
   }
-  if (absl::Status s = run_->HoldToQuota(parts_.quota->service(), options_.job_labels, std::move(why_held));
-      !s.ok())
-    return s;
+  run_->HoldToQuota(parts_.quota->service(), options_.job_labels, std::move(why_held));
   if (!options_.resource_quotas) return absl::OkStatus();
   return run_->KeepQuotas([service = parts_.quota->service()] { return NamespaceQuotasOf(service->View()); });
 }

@@ -83,8 +83,8 @@ class KubernetesSource final : public JobSettingsSource {
   absl::Status KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas);
   // Checks new pods against the quota of `service` if kubernetes.admission.quota is set, and against `why_held` of
   // their group (PodQuotaReviewer::Options). `service` must outlive this object. Call before Start().
-  absl::Status HoldToQuota(const QuotaService* service, std::vector<std::string> job_labels,
-                           std::function<std::string(std::string_view group)> why_held);
+  void HoldToQuota(QuotaService* service, std::vector<std::string> job_labels,
+                   std::function<std::string(std::string_view group)> why_held);
   // Starts the watches and threads. `control` must stay alive until Stop() returns.
   absl::Status Start(ControlPlane* control);
   // Stops all threads and waits for them. May be called without Start(), and repeatedly.
