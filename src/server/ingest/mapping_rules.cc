@@ -123,7 +123,8 @@ std::optional<Mapping> MappingRules::Match(
   std::optional<TopOwner> found;
   const auto owner_of_pod = [&](std::string_view placeholder) {
     if (!found.has_value()) found = owner(PodScope(labels), LabelValue(labels, "pod"));
-    return placeholder == "owner" ? found->name : found->kind;
+    return placeholder == "owner" ? Workload{.name = found->name, .group = found->group}.NameWithGroup()
+                                  : found->kind;
   };
   for (size_t i = 0; i < rules_.size(); ++i) {
     const MappingRule& rule = rules_[i];
@@ -143,7 +144,7 @@ std::optional<Mapping> MappingRules::Match(
       const std::string_view container = compiled.has_container ? LabelValue(labels, "container") : "";
       workload = {compiled.source,
                   {LabelValue(labels, "cluster").size(), LabelValue(labels, "namespace").size(),
-                   found->kind.size(), container.size()}};
+                   found->kind.size(), found->group.size(), container.size()}};
     }
     return Mapping{.rule = i,
                    .kind = rule.kind,

@@ -131,8 +131,9 @@ struct Mapping {
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   std::string job, task, part;
   std::string pod = {};  // key "scope/Pod/name" for facts; "": none, or with uses_owner the pod in the labels
-  WorkloadParts workload = {};  // workload of the job; unknown for facts
-  bool uses_owner = false;      // the job's name contains {owner} or {owner.kind}
+  std::optional<std::string> group = {};  // WorkloadFact::group, for facts
+  WorkloadParts workload = {};            // workload of the job; unknown for facts
+  bool uses_owner = false;                // the job's name contains {owner} or {owner.kind}
   double scale = 1;
   uint16_t signal = 0;  // index into MappingRules::signals() plus 1; 0: none
   bool whole_machine = false;

@@ -347,18 +347,22 @@ TEST(Owners, FactsCountForMoreThanNames) {
   EXPECT_EQ(owner("shop", "lone-12"), "statefulset lone");
 }
 
-TEST(Owners, AGroupIsPartOfTheNameUnlessItIsEmpty) {
+TEST(Owners, APodHasTheGroupThatItsSourceReported) {
   OwnerTable table;
-  const TopOwner grouped{"daemonset", "fluentd@large"}, plain{"daemonset", "fluentd"};
-  EXPECT_EQ(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/fluentd@large").size(), 1U);
+  const TopOwner grouped{"daemonset", "fluentd", "large"}, plain{"daemonset", "fluentd"};
+  EXPECT_EQ(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/fluentd", "large").size(), 1U);
   EXPECT_EQ(table.Find("shop", "fluentd-x2x4z"), grouped);
   EXPECT_TRUE(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/fluentd").empty())
       << "it does not know of groups";
   EXPECT_EQ(table.Find("shop", "fluentd-x2x4z"), grouped);
-  EXPECT_EQ(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/fluentd@").size(), 1U);
+  EXPECT_EQ(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/fluentd", "").size(), 1U);
   EXPECT_EQ(table.Find("shop", "fluentd-x2x4z"), plain);
+  EXPECT_EQ(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/fluentd", "large").size(), 1U);
   EXPECT_EQ(table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/flu").size(), 1U) << "another owner";
   EXPECT_EQ(table.Find("shop", "fluentd-x2x4z"), (TopOwner{"daemonset", "flu"}));
+  table.Learn("shop/Pod/fluentd-x2x4z", "DaemonSet/fluentd", "large");
+  table.Forget("shop/Pod/fluentd-x2x4z");
+  EXPECT_EQ(table.Find("shop", "fluentd-x2x4z").group, "");
 }
 
 TEST(Owners, AnImpossibleOwnerIsNone) {

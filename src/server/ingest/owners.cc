@@ -231,11 +231,6 @@ std::string_view ValidOwner(std::string_view owner) {
   return IsProgramName(name) && !HasDotPart(kind) ? owner : kNobodyAtAll;
 }
 
-// Returns true if `now` is the owner `before` without its group.
-bool LacksGroup(std::string_view now, std::string_view before) {
-  return before.size() > now.size() && before.starts_with(now) && before[now.size()] == kGroupMark;
-}
-
 }  // namespace
 
 TopOwner OwnerFromPodName(std::string_view pod) { return OverRuns(OwnerOfName(pod), pod); }
@@ -260,7 +255,10 @@ const std::string* OwnerTable::ProgramOf(std::string_view scope, std::string_vie
 
 TopOwner OwnerTable::TopOf(std::string_view scope, std::string kind, std::string name) const {
   std::string pod = kind == "Pod" ? name : "";
-  return TopOfNew(scope, std::move(kind), std::move(name), std::move(pod), "");
+  std::string group(groups_.empty() ? "" : GroupOf(StrCat(scope, "/", kind, "/", name)));
+  TopOwner out = TopOfNew(scope, std::move(kind), std::move(name), std::move(pod), "");
+  out.group = std::move(group);
+  return out;
 }
 
 TopOwner OwnerTable::TopOfNew(std::string_view scope, std::string kind, std::string name, std::string pod,
@@ -287,7 +285,6 @@ TopOwner OwnerTable::EndOfChain(std::string_view scope, std::string kind, std::s
     kind = it->second.substr(0, slash);
     name = slash == std::string::npos ? it->second : it->second.substr(slash + 1);
   }
-  if (name.ends_with(kGroupMark)) name.pop_back();
   if (kind == "Pod") return OwnerOfName(name);
   // Without a fact about the owner of a ReplicaSet or Job, the name determines the owner.
   const auto unless = [&](std::string_view cut, const char* owners_kind) -> TopOwner {
@@ -313,7 +310,8 @@ TopOwner OwnerTable::Find(std::string_view scope, std::string_view pod) const {
   return TopOf(scope, "Pod", std::string(pod));
 }
 
-std::vector<std::string> OwnerTable::Learn(std::string_view child, std::string_view owner) {
+std::vector<std::string> OwnerTable::Learn(std::string_view child, std::string_view owner,
+                                           std::optional<std::string_view> group) {
   const size_t last = child.rfind('/');
   const size_t first = last == 0 || last == std::string_view::npos ? last : child.rfind('/', last - 1);
   if (first == 0 || first == std::string_view::npos) return {};
@@ -322,10 +320,14 @@ std::vector<std::string> OwnerTable::Learn(std::string_view child, std::string_v
   if (said_of.starts_with(kProgramOf)) said_of.remove_prefix(kProgramOf.size());
   const std::string kind(said_of), name(child.substr(last + 1));
   owner = ValidOwner(owner);
-  if (const auto said = owners_.find(child); said != owners_.end() && LacksGroup(owner, said->second))
-    return {};
   const TopOwner before = TopOf(scope, kind, name);
+  const bool is_same = Said(child) == owner;
   owners_.insert_or_assign(std::string(child), std::string(owner));
+  if (!group.value_or("").empty()) {
+    groups_.insert_or_assign(std::string(child), std::string(*group));
+  } else if (group.has_value() || !is_same) {
+    groups_.erase(child);
+  }
   if (TopOf(scope, kind, name) == before) return {};
   if (kind == "Pod") return {StrCat(scope, "/Pod/", name)};
   // Finds the pods below this ReplicaSet or Job whose owner a fact has reported.

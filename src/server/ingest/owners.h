@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,14 +20,11 @@ struct StringHash {
 // Returns the kind in the form of job names, such as "deployment".
 std::string KindInNames(std::string_view kind);
 
-// Separator between an owner's name and a group of the owner's pods that is a separate job ("fluentd@large").
-// No Kubernetes name contains this character.
-inline constexpr char kGroupMark = '@';
-
 // Top owner of a pod: kind/name as kubectl shows it, the kind in lower case.
 struct TopOwner {
   std::string kind;  // such as "deployment"; "" if unknown
   std::string name;
+  std::string group = {};  // Workload::group of the pod's workload; "" if none
   auto operator<=>(const TopOwner&) const = default;
 };
 
@@ -42,18 +40,22 @@ struct TopOwner {
 // Spark have the owners "sparkapplication etl-driver" and "sparkapplication etl-exec" over all runs of an
 // application. Revisions of a Knative Service have "service hello".
 //
-// The owner of a pod may contain a group ("DaemonSet/fluentd@large"), which becomes part of the top owner's
-// name. An empty group ("DaemonSet/fluentd@") does not. If another source reports the same owner without a
-// group, the owner with the group stays.
+// A pod has a group if its source splits the pod's workload (Workload::group). If another source reports the
+// same owner without a group, the group stays.
 //
 // Not thread-safe. About 150 bytes a fact.
 class OwnerTable {
  public:
-  // Stores a child's owner: "Kind/name" in the child's scope, or "<none>/<none>". Returns the pods whose top
-  // owner changed. O(1) if no top owner changes, else O(facts).
-  std::vector<std::string> Learn(std::string_view child, std::string_view owner);
-  // Forgets the owner of this child.
-  void Forget(std::string_view child) { owners_.erase(child); }
+  // Stores a child's owner: "Kind/name" in the child's scope, or "<none>/<none>". `group`: that of a pod; "":
+  // none; absent: the source does not split workloads. Returns the pods whose top owner changed. O(1) if no
+  // top owner changes, else O(facts).
+  std::vector<std::string> Learn(std::string_view child, std::string_view owner,
+                                 std::optional<std::string_view> group = std::nullopt);
+  // Forgets the owner and the group of this child.
+  void Forget(std::string_view child) {
+    owners_.erase(child);
+    groups_.erase(child);
+  }
   // Returns the key for the program of a Job or pod ("scope/Job/name", "scope/Pod/name"). Learn accepts this
   // key as a child whose owner is a ProgramText.
   static std::string ProgramKey(std::string_view child);
@@ -61,10 +63,9 @@ class OwnerTable {
   static std::string ProgramText(std::string_view name);
   size_t size() const { return owners_.size(); }
   // Returns the owner stored last for this child; "" if none.
-  std::string_view Said(std::string_view child) const {
-    const auto it = owners_.find(child);
-    return it == owners_.end() ? std::string_view() : it->second;
-  }
+  std::string_view Said(std::string_view child) const { return In(owners_, child); }
+  // Returns the group stored last for this child; "" if none.
+  std::string_view GroupOf(std::string_view child) const { return In(groups_, child); }
 
   // Returns the pod's top owner. A pod without an owner is its own owner. The result's name is "" only if
   // `pod` is empty. The name of a static pod, whose owner is its node, loses the node's name.
@@ -78,13 +79,19 @@ class OwnerTable {
                     std::string program) const;
 
  private:
+  using Texts = absl::flat_hash_map<std::string, std::string, StringHash, std::equal_to<>>;
+  static std::string_view In(const Texts& texts, std::string_view key) {
+    const auto it = texts.find(key);
+    return it == texts.end() ? std::string_view() : it->second;
+  }
   // Returns the last owner in the chain of owners, by facts or names.
   TopOwner EndOfChain(std::string_view scope, std::string kind, std::string name, std::string pod,
                       std::string program) const;
   // Returns the program of an object; nullptr if no program is known.
   const std::string* ProgramOf(std::string_view scope, std::string_view kind, std::string_view name) const;
 
-  absl::flat_hash_map<std::string, std::string, StringHash, std::equal_to<>> owners_;
+  Texts owners_;
+  Texts groups_;  // by child; only of children with a group
 };
 
 // Returns the top owner, derived only from the pod's name:

@@ -57,12 +57,13 @@ uint64_t SeriesMapper::PodsWithoutContainers() const {
 
 void SeriesMapper::LearnOwner(const Mapping& fact, uint64_t fingerprint) {
   const bool is_new = owners_.Said(fact.job).empty();
-  for (const std::string& pod : owners_.Learn(fact.job, fact.task)) {
+  for (const std::string& pod : owners_.Learn(fact.job, fact.task, fact.group)) {
     slots_of_pod_.ForEach(HashOf(pod), [this](uint32_t slot) { rebind_[slot] = 1; });
   }
   // The owner must outlive the series that reported it first: the owner is forgotten when the last series that
-  // reports it ends.
-  if (!is_new && owners_.Said(fact.job) == fact.task) retold_[HashOf(fact.job)] = fingerprint;
+  // reports it ends. A series without the group does not report the owner with its group.
+  if (!is_new && owners_.Said(fact.job) == fact.task && owners_.GroupOf(fact.job) == fact.group.value_or(""))
+    retold_[HashOf(fact.job)] = fingerprint;
 }
 
 void SeriesMapper::LearnInitContainer(const Mapping& fact) {

@@ -52,8 +52,8 @@ class SeriesJobs {
     uint32_t next_task = 0;
     uint32_t slots = 0;  // number of series and tasks of the job
     OomSource oom_source = OomSource::kNone;
-    bool has_container_ids = false;  // true if some of the job's series name their container
-    bool knows_starts = false;
+    bool has_container_ids : 1 = false;  // true if some of the job's series name their container
+    bool knows_starts : 1 = false;
     WorkloadParts parts;   // parts of the job's workload within the name
     uint64_t sources = 0;  // one bit per source in SourceNames
 

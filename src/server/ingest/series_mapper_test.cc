@@ -55,26 +55,29 @@ TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
     const auto resolution = Resolve(mapper, Cpu("db-0"), After(minutes));
     return JobOf(mapper, resolution.slot);
   };
-  const auto regrouped = [](std::string_view name, std::string_view number) {
-    MappedLabels out = PodOwner("db-0", "StatefulSet", name);
-    out.push_back({"regrouped", number});
-    return out;
+  const auto regroup = [&](const char* group, uint64_t version, int64_t minutes = 0) {
+    const WorkloadFact fact{.kind = SeriesKind::kOwner,
+                            .about = "shop/Pod/db-0",
+                            .says = "StatefulSet/db",
+                            .group = group,
+                            .version = version};
+    (void)mapper.ResolveFact(fact, After(minutes));
   };
   EXPECT_EQ(now(0), "shop/statefulset/db");
-  (void)Resolve(mapper, PodOwner("db-0", "StatefulSet", "db@0"));
+  regroup("0", 1);
   EXPECT_EQ(now(0), "shop/statefulset/db@0");
+  EXPECT_EQ(mapper.jobs().FactsOf(mapper.binding(slot).job).parts.In(now(0)).group, "0");
   (void)Resolve(mapper, PodOwner("db-0", "StatefulSet", "db"));
   EXPECT_EQ(now(0), "shop/statefulset/db@0") << "the other source does not know of groups";
-  (void)Resolve(mapper, regrouped("db@", "1"), After(1));
+  regroup("", 2, 1);
   EXPECT_EQ(now(1), "shop/statefulset/db");
-  (void)Resolve(mapper, regrouped("db@0", "2"), After(2));
+  regroup("0", 3, 2);
   EXPECT_EQ(now(2), "shop/statefulset/db@0") << "as before";
-  // The first series with the fact are forgotten; the last series keeps the fact.
-  (void)Resolve(mapper, regrouped("db@0", "2"), After(60));
+  // The first facts are forgotten, and the series without a group; the last fact stays.
+  regroup("0", 3, 60);
   EXPECT_EQ(now(60), "shop/statefulset/db@0");
   (void)mapper.ForgetIdle(After(61), 1800);
   EXPECT_EQ(now(61), "shop/statefulset/db@0");
-  (void)slot;
 }
 
 // Returns "kind job task" of the series, as a rule maps it.

@@ -80,6 +80,7 @@ SeriesMapper::Resolution SeriesMapper::ResolveFact(const WorkloadFact& fact, Tim
   if (fact.kind == SeriesKind::kPodLabels && !fact.says.empty()) labels.push_back({kProgramLabel, fact.says});
   const std::string version = StrCat(fact.version);
   std::vector<LabelView> key = {{"", fact.about}, {"", fact.says}, {"", version}, {"", Name(fact.kind)}};
+  if (fact.group.has_value()) key.push_back({"group", *fact.group});
   key.insert(key.end(), labels.begin(), labels.end());
   const uint64_t fingerprint = Fingerprint(key, options_.seed);
   auto it = series_.find(fingerprint);
@@ -93,6 +94,7 @@ SeriesMapper::Resolution SeriesMapper::ResolveFact(const WorkloadFact& fact, Tim
     mapping.kind = fact.kind;
     mapping.job = fact.about;
     mapping.task = fact.says;
+    mapping.group = fact.group;
     const Entry entry = PlaceFact(mapping, {labels, {}, fingerprint}, MinuteOf(now));
     if (entry.outcome == Outcome::kFact) ++counts_.fact_series;
     it = series_.try_emplace(fingerprint, entry).first;

@@ -1,16 +1,18 @@
 #include "server/ingest/workload_sample.h"
 
 #include <array>
+#include <span>
 
 #include "common/base/bytes.h"
 
 namespace taut::server {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kGroupsInNames = 1, kVersion = 2;
 
-constexpr std::array<std::string Workload::*, 5> kJobParts = {
-    &Workload::cell, &Workload::namespace_name, &Workload::kind, &Workload::name, &Workload::container};
+constexpr std::array<std::string Workload::*, 6> kJobParts = {&Workload::cell,      &Workload::namespace_name,
+                                                              &Workload::kind,      &Workload::name,
+                                                              &Workload::container, &Workload::group};
 constexpr std::array<std::string WorkloadPart::*, 4> kPartTexts = {
     &WorkloadPart::task, &WorkloadPart::part, &WorkloadPart::pod, &WorkloadPart::container_id};
 
@@ -29,6 +31,17 @@ std::vector<Label> GetLabels(ByteReader& in) {
     labels.emplace_back(key, in.GetString());
   }
   return labels;
+}
+
+// Splits the owner in a fact of an older version, such as "DaemonSet/fluentd@large". Owners of other kinds
+// have no group; the name of a program may contain the mark.
+void TakeGroupOfStoredOwner(WorkloadFact& fact) {
+  const size_t mark = fact.says.starts_with("DaemonSet/") || fact.says.starts_with("StatefulSet/")
+                          ? fact.says.find(kGroupMark)
+                          : std::string::npos;
+  if (mark == std::string::npos) return;
+  fact.group = fact.says.substr(mark + 1);
+  fact.says.resize(mark);
 }
 
 }  // namespace
@@ -54,35 +67,47 @@ std::string EncodeFact(const WorkloadFact& fact) {
   out.PutString(fact.says);
   PutLabels(fact.labels, out);
   out.PutVarint(fact.version);
+  out.Put<uint8_t>(fact.group.has_value() ? 1 : 0);
+  out.PutString(fact.group.value_or(""));
   return bytes;
 }
 
 std::optional<std::pair<WorkloadPart, SeriesKind>> DecodePart(std::string_view bytes) {
   ByteReader in(bytes);
-  if (in.Get<uint8_t>() != kVersion) return std::nullopt;
+  const auto version = in.Get<uint8_t>();
+  if (version != kGroupsInNames && version != kVersion) return std::nullopt;
   const absl::StatusOr<SeriesKind> kind = ParseSeriesKind(in.GetString());
   const std::optional<Source> source = ParseSource(in.GetString());
   WorkloadPart part;
-  for (const auto text : kJobParts) part.job.*text = in.GetString();
+  for (const auto text : std::span(kJobParts).first(kJobParts.size() - (version == kVersion ? 0 : 1)))
+    part.job.*text = in.GetString();
   for (const auto text : kPartTexts) part.*text = in.GetString();
   part.labels = GetLabels(in);
   if (in.failed() || in.remaining() > 0 || !kind.ok() || !source.has_value()) return std::nullopt;
   part.job.source = *source;
+  if (version == kGroupsInNames) part.job = WithGroupOfStoredName(std::move(part.job));
   return std::pair(std::move(part), *kind);
 }
 
 std::optional<WorkloadFact> DecodeFact(std::string_view bytes) {
   ByteReader in(bytes);
-  if (in.Get<uint8_t>() != kVersion) return std::nullopt;
+  const auto version = in.Get<uint8_t>();
+  if (version != kGroupsInNames && version != kVersion) return std::nullopt;
   const absl::StatusOr<SeriesKind> kind = ParseSeriesKind(in.GetString());
   WorkloadFact fact;
   fact.about = in.GetString();
   fact.says = in.GetString();
   fact.labels = GetLabels(in);
   fact.version = in.GetVarint();
+  if (version == kVersion) {
+    const bool has_group = in.Get<uint8_t>() != 0;
+    const std::string_view group = in.GetString();
+    if (has_group) fact.group = group;
+  }
   if (in.failed() || in.remaining() > 0 || !kind.ok() || !IsFact(*kind) || IsReplicas(*kind))
     return std::nullopt;
   fact.kind = *kind;
+  if (version == kGroupsInNames && *kind == SeriesKind::kOwner) TakeGroupOfStoredOwner(fact);
   return fact;
 }
 

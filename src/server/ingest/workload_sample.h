@@ -36,7 +36,10 @@ struct WorkloadFact {
   std::string about;               // child of OwnerTable: "shop/Pod/web-0", "shop/ReplicaSet/web-5d4f8c7b9d"
   std::string says = {};           // owner ("ReplicaSet/web-5d4f8c7b9d"), container or program
   std::vector<Label> labels = {};  // labels of kPodLabels, with the names of kube-state-metrics
-  uint64_t version = 0;            // replaces a fact about the same pod that has another version
+  // Group of the pod's workload that the pod belongs to, for kOwner (Workload::group); "": none. Absent: the
+  // source does not split the workload.
+  std::optional<std::string> group = {};
+  uint64_t version = 0;  // replaces a fact about the same pod that has another version
 };
 
 // Receives the reports of a source. Implementations document their threads.

@@ -185,5 +185,39 @@ TEST(WorkloadPart, DamagedBytesAreNone) {
   for (size_t n = 0; n < fact.size(); ++n) EXPECT_FALSE(DecodeFact(fact.substr(0, n)).has_value()) << n;
 }
 
+// In the first version, the group of a workload was the end of its name or of its pods' owner.
+TEST(WorkloadSample, TheFirstVersionHasGroupsInNames) {
+  WorkloadPart app = AppOf("fluentd-x");
+  app.job.kind = "daemonset";
+  app.job.name = "fluentd";
+  app.job.group = "large";
+  EXPECT_EQ(DecodePart(EncodePart(app, SeriesKind::kMemoryBytes))->first.job, app.job);
+  const std::string old(
+      "\x01\x0cmemory_bytes\x0akubernetes\x00\x04shop\x09"
+      "daemonset\x0d"
+      "fluentd@large\x03"
+      "app\x09"
+      "fluentd-x\x00\x00\x00\x00",
+      73);
+  const auto read = DecodePart(old);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->first.job, app.job);
+  EXPECT_EQ(read->first.task, "fluentd-x");
+  WorkloadFact fact{
+      .about = "shop/Pod/fluentd-x", .says = "DaemonSet/fluentd", .group = "large", .version = 2};
+  const auto same = [&fact](const std::optional<WorkloadFact>& is) {
+    return is.has_value() && is->about == fact.about && is->says == fact.says && is->group == fact.group &&
+           is->version == fact.version;
+  };
+  EXPECT_TRUE(same(DecodeFact(EncodeFact(fact))));
+  const std::string old_fact(
+      "\x01\x05owner\x12shop/Pod/fluentd-x\x17"
+      "DaemonSet/fluentd@large\x00\x02",
+      52);
+  EXPECT_TRUE(same(DecodeFact(old_fact)));
+  fact.group.reset();
+  EXPECT_TRUE(same(DecodeFact(EncodeFact(fact))));
+}
+
 }  // namespace
 }  // namespace taut::server

@@ -236,7 +236,11 @@ std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage) {
   if (labels.ok()) job.labels = *std::move(labels);
   absl::StatusOr<WorkloadParts> parts = DecodeParts(rows.Bytes(5));
   if (parts.ok()) job.parts = *std::move(parts);
-  if (SumOf(job) == rows.Int(4)) return job;
+  if (SumOf(job) == rows.Int(4)) {
+    if (job.name.find(kGroupMark) != std::string::npos)
+      job.parts = WorkloadParts::Of(WithGroupOfStoredName(job.workload()));
+    return job;
+  }
   damage.Add(StrCat("job ", job.id.value, " (", job.name, "): checksum mismatch"));
   return std::nullopt;
 }

@@ -78,6 +78,8 @@ std::string EncodeParts(const WorkloadParts& parts) {
   const WorkloadParts::Sizes sizes = parts.sizes();
   for (const size_t size : {sizes.cell, sizes.namespace_name, sizes.kind, sizes.container})
     out.PutVarint(size);
+  // Without a group, the bytes and their checksum equal those of older versions.
+  if (sizes.group > 0) out.PutVarint(sizes.group);
   return bytes;
 }
 
@@ -88,6 +90,7 @@ absl::StatusOr<WorkloadParts> DecodeParts(std::string_view bytes) {
   WorkloadParts::Sizes sizes;
   for (size_t* size : {&sizes.cell, &sizes.namespace_name, &sizes.kind, &sizes.container})
     *size = static_cast<size_t>(in.GetVarint());
+  if (in.remaining() > 0) sizes.group = static_cast<size_t>(in.GetVarint());
   const absl::Status status = Finish(in, "parts");
   if (!status.ok()) return status;
   if (!source.has_value()) return absl::DataLossError("parts: unknown source");

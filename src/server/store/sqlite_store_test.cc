@@ -228,6 +228,43 @@ TEST_F(SqliteStoreTest, AFileWithoutWorkloadsIsMigrated) {
   EXPECT_EQ((*store)->Job(job.id)->workload().kind, "deployment");
 }
 
+// A file in which the group of a workload is the end of the workload's name.
+TEST_F(SqliteStoreTest, AFileWithoutGroupsIsMigrated) {
+  const Workload split{.source = Source::kKubernetes,
+                       .namespace_name = "logging",
+                       .kind = "daemonset",
+                       .name = "fluentd",
+                       .group = "large",
+                       .container = "app"};
+  Workload old = split;
+  old.name = split.NameWithGroup();
+  old.group = "";
+  const JobRecord job{JobId{7}, split.JobName(), {}, 12, WorkloadParts::Of(old)};
+  {
+    auto db = Database::Open(options_.path, Database::Access::kReadWrite);
+    ASSERT_TRUE(Migrate(**db, StoreMigrations().first(11)).ok());
+    const std::string labels = EncodeLabels(job.labels), parts = EncodeParts(job.parts);
+    EXPECT_EQ(parts, std::string("\x0akubernetes\x00\x07\x09\x03", 15)) << "the form of version 11";
+    Statement insert(db->get(), "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL, ?6)");
+    ASSERT_TRUE(
+        insert.Run(job.id.value, job.first_seen_s, job.name, Blob{labels}, SumOf(job), Blob{parts}).ok());
+    Statement ends(db->get(), "INSERT INTO ends VALUES(1, NULL, 7, 0, 0, ?1)");
+    ASSERT_TRUE(
+        ends.Run(RowSum::Of(std::optional<int64_t>(), std::optional<int64_t>(7), uint64_t{0}, uint64_t{0}))
+            .ok());
+  }
+  auto store = SqliteStore::Open(options_);
+  ASSERT_TRUE(store.ok()) << store.status();
+  absl::StatusOr<JobRecord> read = (*store)->Job(job.id);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->workload(), split);
+  PassRecord pass;
+  pass.relabelled_jobs = {&*read, 1};
+  ASSERT_TRUE((*store)->Commit(pass).ok());
+  EXPECT_EQ((*store)->Job(job.id)->workload(), split);
+  EXPECT_THAT((*store)->damage(), IsEmpty());
+}
+
 // A file whose kills lack the source's time (shown_s): the kills are read and numbered in the order of storing.
 TEST_F(SqliteStoreTest, AFileWhoseKillsHaveOneDateIsMigrated) {
   const OomRecord old{JobId{7}, 2, 500, 3, 1e9};

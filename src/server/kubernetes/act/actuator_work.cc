@@ -17,7 +17,7 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
   for (const std::string& workload : changed) {
     if (const auto it = by_workload_.find(workload); it != by_workload_.end())
       due_.insert(it->second.begin(), it->second.end());
-    // Claims of another field manager affect all groups of a workload.
+    // Claims of another field manager affect all groups of a workload, whose keys begin with its key (KeyOfGroup).
     const std::string groups = StrCat(workload, std::string(1, kGroupMark));
     for (auto it = by_workload_.lower_bound(groups);
          it != by_workload_.end() && it->first.starts_with(groups); ++it)

@@ -11,11 +11,6 @@ std::string ObjectKey(std::string_view kind, std::string_view namespace_name, st
   return StrCat(namespace_name, "/", kind, "/", name);
 }
 
-std::string OwnerOf(const Pod& pod) {
-  if (!pod.group.has_value()) return pod.owner_name;
-  return StrCat(pod.owner_name, std::string(1, kGroupMark), *pod.group);
-}
-
 std::string OwnerText(const std::string& kind, const std::string& name) {
   return kind.empty() ? "<none>/<none>" : StrCat(kind, "/", name);
 }
@@ -87,7 +82,7 @@ void ClusterOwners::LearnPod(const std::string& key, const Pod& pod) {
   } else {
     owners_.Learn(program, OwnerTable::ProgramText(pod.program));
   }
-  owners_.Learn(key, OwnerText(pod.owner_kind, OwnerOf(pod)));
+  owners_.Learn(key, OwnerText(pod.owner_kind, pod.owner_name), pod.group);
 }
 
 void ClusterOwners::ForgetPod(const std::string& key) {

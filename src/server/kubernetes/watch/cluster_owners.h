@@ -16,8 +16,6 @@ namespace taut::server {
 
 // Returns the key of an object, such as "shop/Pod/web-1".
 std::string ObjectKey(std::string_view kind, std::string_view namespace_name, std::string_view name);
-// Returns the name of the pod's controller, followed by the pod's group if the workload is split: "fluentd@large".
-std::string OwnerOf(const Pod& pod);
 // Returns an owner in the format of OwnerTable. An empty kind means that there is no owner.
 std::string OwnerText(const std::string& kind, const std::string& name);
 

@@ -114,7 +114,8 @@ inline Workload InKubernetes(std::string_view job, std::string_view cell = "") {
 }
 
 // Stores every report as text, such as "east/shop/deployment/web/app web-1 memory_bytes 5e+07". A task with parts
-// is written like "web-1[app]", a fact like "owner: shop/Pod/web-1 ReplicaSet/web-5d4f8c7b9d".
+// is written like "web-1[app]", a fact like "owner: shop/Pod/web-1 ReplicaSet/web-5d4f8c7b9d". A group follows its
+// owner: "DaemonSet/fluentd@large".
 class HeardReports final : public WorkloadIntake {
  public:
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) override {
@@ -125,6 +126,7 @@ class HeardReports final : public WorkloadIntake {
   }
   void Take(const WorkloadFact& fact, int64_t timestamp_ms) override {
     std::string text = StrCat(Name(fact.kind), ": ", fact.about, " ", fact.says);
+    if (fact.group.has_value()) StrAppend(&text, "@", *fact.group);
     for (const auto& [key, value] : fact.labels) StrAppend(&text, " ", key, "=", value);
     if (fact.version > 0) StrAppend(&text, " #", fact.version);
     facts.push_back(std::move(text));

@@ -68,7 +68,8 @@ class PodReport {
     // group would count as an old report.
     Say({.kind = SeriesKind::kOwner,
          .about = about,
-         .says = OwnerText(pod.owner_kind, OwnerOf(pod)),
+         .says = OwnerText(pod.owner_kind, pod.owner_name),
+         .group = pod.group,
          .version = pod.regrouped});
     if (!pod.is_ended && (!pod.labels.empty() || !pod.program.empty())) {
       WorkloadFact fact{.kind = SeriesKind::kPodLabels, .about = about, .says = pod.program};

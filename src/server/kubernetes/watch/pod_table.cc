@@ -15,15 +15,6 @@ std::string KeyOf(const Pod& pod) { return ObjectKey("Pod", pod.namespace_name, 
 // Returns the pod's node, or the node to which the pod is pinned before it is scheduled.
 const std::string& NodeOf(const Pod& pod) { return pod.node.empty() ? pod.pinned_node : pod.node; }
 
-// Returns the workload of pods in a namespace with this owner. The owner's name ends with the pods' group, if any,
-// but the workload's name must not.
-WorkloadName NameOf(const std::string& namespace_name, const TopOwner& owner, const std::string& group) {
-  WorkloadName out{namespace_name, owner.kind, owner.name, "", group};
-  if (group.empty()) return out;
-  if (out.name.ends_with(StrCat(kGroupMark, group))) out.name.resize(out.name.size() - group.size() - 1);
-  return out;
-}
-
 // Returns the last state of a deleted pod if a container was killed by the OOM killer, else null. Only `last` may
 // contain the kill, because the watch sends the pod's end together with its deletion.
 PodPtr KilledWhenGone(const PodPtr& known, const Pod* last) {
@@ -50,8 +41,9 @@ bool IsAskedFor(const Pod& pod, PodsThat which) {
 void PodTable::Place(std::pair<const std::string, Entry>& of) {
   auto& [key, entry] = of;
   const Pod& pod = *entry.pod;
-  const WorkloadName name = NameOf(pod.namespace_name, owners_.OfPod(pod), pod.group.value_or(""));
-  entry.place = workloads_.Put(key, &entry.pod, name);
+  const TopOwner owner = owners_.OfPod(pod);
+  entry.place =
+      workloads_.Put(key, &entry.pod, {pod.namespace_name, owner.kind, owner.name, "", owner.group});
   changes_.NoteWorkload(entry.place.key);
 }
 

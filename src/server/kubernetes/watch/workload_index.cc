@@ -1,7 +1,6 @@
 #include "server/kubernetes/watch/workload_index.h"
 
 #include "common/base/strings.h"
-#include "server/ingest/owners.h"
 
 namespace taut::server {
 namespace {
@@ -42,30 +41,24 @@ const WorkloadIndex::Pods* WorkloadIndex::Find(const std::string& key) const {
   return it == workloads_.end() ? nullptr : &it->second.pods;
 }
 
-std::vector<std::string> WorkloadIndex::KeysOf(const std::string& workload) const {
+std::vector<std::string> WorkloadIndex::GroupsOfKey(const std::string& workload) const {
   std::vector<std::string> out;
-  if (workloads_.contains(workload)) out.push_back(workload);
+  if (workloads_.contains(workload)) out.emplace_back();
   const auto groups = groups_.find(workload);
-  if (groups == groups_.end()) return out;
-  for (const std::string& group : groups->second)
-    out.push_back(StrCat(workload, std::string(1, kGroupMark), group));
+  if (groups != groups_.end()) out.insert(out.end(), groups->second.begin(), groups->second.end());
   return out;
 }
 
 std::vector<std::string> WorkloadIndex::PodsOfAll(const std::string& workload) const {
   std::vector<std::string> out;
-  for (const std::string& key : KeysOf(workload)) {
-    for (const auto& [pod, entry] : workloads_.at(key).pods) out.emplace_back(pod);
+  for (const std::string& group : GroupsOfKey(workload)) {
+    for (const auto& [pod, entry] : workloads_.at(KeyOfGroup(workload, group)).pods) out.emplace_back(pod);
   }
   return out;
 }
 
 std::vector<std::string> WorkloadIndex::GroupsOf(const WorkloadName& workload) const {
-  const std::string whole = WholeKey(workload);
-  std::vector<std::string> out;
-  for (const std::string& key : KeysOf(whole))
-    out.push_back(key.size() == whole.size() ? "" : key.substr(whole.size() + 1));
-  return out;
+  return GroupsOfKey(WholeKey(workload));
 }
 
 bool WorkloadIndex::IsSplit(const WorkloadName& workload) const {

@@ -43,8 +43,8 @@ class WorkloadIndex {
     std::shared_ptr<const WorkloadName> workload;
     Pods pods;
   };
-  // Returns the keys of the workload's groups. The key for pods without a group is first.
-  std::vector<std::string> KeysOf(const std::string& workload) const;
+  // As GroupsOf, for the key of a workload without a group.
+  std::vector<std::string> GroupsOfKey(const std::string& workload) const;
 
   absl::flat_hash_map<std::string, Group> workloads_;
   std::map<std::string, std::set<std::string>> groups_;  // groups with pods by workload; never ""

@@ -22,6 +22,8 @@ struct WorkloadName {
 // "logging/daemonset/fluentd@large".
 std::string WorkloadKey(const WorkloadName& workload);
 std::string WorkloadKey(std::string_view namespace_name, std::string_view kind, std::string_view name);
+// Returns the key of a group of the workload with the key `whole`, which has no group; `whole` itself for "".
+std::string KeyOfGroup(std::string_view whole, std::string_view group);
 
 // Determines which pods or containers of a cluster form one job, and the job's name.
 struct ClusterNaming {

@@ -1,8 +1,9 @@
 // Splits the pods of one workload into several jobs, because they need different amounts: pods of a DaemonSet by
 // the group of their node, pods of a StatefulSet by their ordinal. No I/O.
 //
-// The group is part of the job's name: "logging/daemonset/fluentd@large/app", "shop/statefulset/db@0/app". The
-// name of the job of pods without a group has no group.
+// The group is a part of the job's workload (Workload::group), and so of its name:
+// "logging/daemonset/fluentd@large/app", "shop/statefulset/db@0/app". The name of the job of pods without a group
+// has no group.
 #pragma once
 
 #include <cstdint>
