@@ -175,6 +175,13 @@ def notice(tautd):
     return " ".join(answer.json()["notices"]) if answer.status == 200 else ""
 
 
+def groups(tautd):
+    """The groups that the API has for db-0 and its decisions."""
+    job = DB + "@0/app"
+    made = [d["workload"] for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if d["job"] == job]
+    return {w["group"] for w in [tautd.get(f"/api/v1/jobs/{daemon.quoted(job)}")["workload"], *made]}
+
+
 def limits(cluster):
     return [round(cluster.limit(f"db-{i}")) for i in range(3)]
 
@@ -224,6 +231,7 @@ class TestSplit:
         assert 'metadata: {name: "db", namespace: "shop"}' in text and "the largest of the workload's jobs: shop/statefulset/db@0/app" in text, (
             "a patch of the template has the largest of them")
         assert 'name: "db@' not in text, "and names the workload"
+        assert groups(story.tautd) == {"0"}, f"the API has the group of the job and of its decisions: {groups(story.tautd)}"
 
     def test_a_restart_keeps_the_limits_apart(self, stage, story, cluster):
         before = list(limits(cluster))
@@ -232,6 +240,7 @@ class TestSplit:
             patches = len([r for r in cluster.requests if r.startswith("PATCH")])
         story.tautd = stage.tautd(config=story.config, store=story.store)
         assert daemon.eventually(lambda: story.tautd.ask("/metrics").text.find("tautd_kubernetes_synced 1") >= 0, 30), "a restart finds the cluster"
+        assert groups(story.tautd) == {"0"}, f"the group is stored: {groups(story.tautd)}"
         fake_cluster.await_scrapes(story.tautd, 5)
         with cluster.lock:
             sent = [r for r in cluster.requests if r.startswith("PATCH")][patches:]

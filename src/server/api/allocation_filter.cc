@@ -51,7 +51,8 @@ struct Test {
       any = Any(at == job.labels.end() ? std::string_view() : std::string_view(at->second));
     } else {
       const Workload of = job.workload();
-      any = field == Field::kControllerKind ? Any(of.kind) : Any(of.name) || Any(job.name);
+      any = field == Field::kControllerKind ? Any(of.kind)
+                                            : Any(of.name) || Any(of.NameWithGroup()) || Any(job.name);
       // A custom rule made the job's name, so any piece of the name may be the controller's.
       if (!job.parts.has_parts()) {
         for (const std::string_view part : Split(job.name, '/')) any = any || Any(part);

@@ -67,7 +67,7 @@ HttpResponse GetDecisions(const ApiCall& call, const FleetAccess& access) {
   json.BeginArray();
   for (const Decision& d : found->decisions) {
     json.BeginObject();
-    PutDecisionFields(d, access.NameOf(d.job), json);
+    PutDecisionFields(d, *access.RecordOf(d.job), json);
     json.EndObject();
   }
   json.EndArray();
@@ -97,7 +97,7 @@ HttpResponse GetDecision(const ApiCall& call, const FleetAccess& access) {
   const Decision& d = decisions->front();
   JsonWriter json;
   json.BeginObject();
-  PutDecisionFields(d, access.NameOf(d.job), json);
+  PutDecisionFields(d, *access.RecordOf(d.job), json);
   json.Key("reason");
   const absl::StatusOr<Reason> reason = LoadReason(d.reason);
   if (reason.ok()) {

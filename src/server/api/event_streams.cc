@@ -39,7 +39,7 @@ void EventStreams::SendEvents(const TickEvents& events, const Reach& reach, cons
     if (!access_.Reaches(reach, d.job)) continue;
     JsonWriter json;
     json.BeginObject();
-    PutDecisionFields(d, access_.NameOf(d.job), json);
+    PutDecisionFields(d, *access_.RecordOf(d.job), json);
     json.EndObject();
     send("decision", json.Take(), StrCat(d.id));
   }

@@ -39,12 +39,13 @@ int64_t FleetAccess::NowSeconds() const {
   return view->window.has_value() ? view->window->next().start_s() : Now().seconds();
 }
 
-std::string FleetAccess::NameOf(JobId id) const {
+std::shared_ptr<const JobRecord> FleetAccess::RecordOf(JobId id) const {
   const std::shared_ptr<const FleetView> view = control().view();
-  if (const JobView* job = view->Find(id); job != nullptr) return job->record->name;
-  // The store has the names of forgotten jobs.
-  const absl::StatusOr<JobRecord> record = control().history().Job(id);
-  return record.ok() ? record->name : StrCat("job ", id.value);
+  if (const JobView* job = view->Find(id); job != nullptr) return job->record;
+  // The store has the records of forgotten jobs.
+  absl::StatusOr<JobRecord> record = control().history().Job(id);
+  if (!record.ok()) record = JobRecord(id, StrCat("job ", id.value), {}, 0);
+  return std::make_shared<const JobRecord>(*std::move(record));
 }
 
 Reach FleetAccess::ReachOf(const HttpRequest& request, Act act) const {

@@ -54,8 +54,10 @@ class FleetAccess {
   std::optional<JobId> FindJob(std::string_view name, const Reach& reach) const;
   // Returns a response 404 with similar names of jobs in reach.
   HttpResponse NoJob(std::string_view name, const Reach& reach) const;
-  // Returns the name of a job, which may be forgotten; "job N" if the store has no record.
-  std::string NameOf(JobId id) const;
+  // Returns the record of a job, which may be forgotten; a record with the name "job N" if the store has none.
+  // Never null.
+  std::shared_ptr<const JobRecord> RecordOf(JobId id) const;
+  std::string NameOf(JobId id) const { return RecordOf(id)->name; }
   // Returns the prices; empty unless the caller may see the money of all jobs and groups in `shown`.
   const Prices& PricesFor(const HttpRequest& request, const Reach& shown) const;
   FleetShown ShownTo(const Reach& reach, const Prices& prices) const {

@@ -275,6 +275,7 @@ void PutWorkload(const JobRecord& job, JsonWriter& json) {
   put("namespace", workload.namespace_name);
   put("kind", workload.kind);
   put("name", workload.name);
+  put("group", workload.group);
   put("container", workload.container);
   json.EndObject();
 }
@@ -411,10 +412,11 @@ void PutReplicas(std::string_view key, const brain::LiveReplicas* replicas, Json
   json.EndObject();
 }
 
-void PutDecisionFields(const Decision& d, std::string_view job, JsonWriter& json) {
+void PutDecisionFields(const Decision& d, const JobRecord& job, JsonWriter& json) {
   json.Field("id", static_cast<int64_t>(d.id));
   PutTime("time", d.time_s, json);
-  json.Field("job", job);
+  json.Field("job", std::string_view(job.name));
+  PutWorkload(job, json);
   json.Field("target", Name(d.target));
   json.Key("resource");
   d.target.is_limit() ? json.String(Name(d.target.resource())) : json.Null();

@@ -52,7 +52,7 @@ void PutReason(const Reason& reason, JsonWriter& json);
 // Writes the replicas of a job; null if no number of replicas is recommended.
 void PutReplicas(std::string_view key, const brain::LiveReplicas* replicas, JsonWriter& json);
 // Writes the fields of a Decision without the braces.
-void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);
+void PutDecisionFields(const Decision& decision, const JobRecord& job, JsonWriter& json);
 void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json);
 void PutTierAct(const TierAct& act, JsonWriter& json);
 void PutSettingChange(const SettingChange& change, JsonWriter& json);

@@ -40,6 +40,32 @@ TEST(ApiJson, TheFleetsHistoryIsNullWhereNothingWasMeasured) {
       << text;
 }
 
+TEST(ApiJson, ADecisionHasTheWorkloadOfItsJob) {
+  const auto text = [](const JobRecord& job) {
+    JsonWriter json;
+    json.BeginObject();
+    Decision decision;
+    decision.job = job.id;
+    PutDecisionFields(decision, job, json);
+    json.EndObject();
+    return json.Take();
+  };
+  const Workload workload{.source = Source::kKubernetes,
+                          .namespace_name = "logging",
+                          .kind = "daemonset",
+                          .name = "fluentd",
+                          .group = "large",
+                          .container = "app"};
+  const std::string split = text({JobId{1}, workload.JobName(), {}, 0, WorkloadParts::Of(workload)});
+  EXPECT_NE(split.find(R"("job":"logging/daemonset/fluentd@large/app","workload":{"source":"kubernetes",)"
+                       R"("cluster":null,"namespace":"logging","kind":"daemonset","name":"fluentd",)"
+                       R"("group":"large","container":"app"},)"),
+            std::string::npos)
+      << split;
+  const std::string named = text({JobId{2}, "shop/deployment/web", {}, 0, WorkloadParts(Source::kSeries)});
+  EXPECT_NE(named.find(R"("job":"shop/deployment/web","workload":null,)"), std::string::npos) << named;
+}
+
 TEST(ApiJson, SavingsAreCountedInMachinesWhoseSizeIsKnown) {
   FleetView view;
   for (FleetAmounts& a : view.point.amounts) {

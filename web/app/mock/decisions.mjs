@@ -35,7 +35,7 @@ export class DecisionLog {
     const failed = applies && unit(id, 'fail') < 0.01;
     const held = applies && !failed && unit(id, 'held') < 0.01;
     this.list.push({
-      id, time, job: job.row.name, target: resource, resource, kind, mode, before, after, sentence: sentence(job, resource, kind, before, after),
+      id, time, job: job.row.name, workload: job.row.workload, target: resource, resource, kind, mode, before, after, sentence: sentence(job, resource, kind, before, after),
       outcome: !applies ? 'pending' : this.actuator === 'dry_run' ? 'dry_run' : failed ? 'failed' : held ? 'pending' : 'applied',
       outcome_text: this.actuator === 'dry_run' ? '' : failed ? `task 7: ${resource === 'cpu' ? 'cpu.max: Invalid argument' : 'memory.max: Device or resource busy'}` : held ? `${amount(resource, (after ?? before) * 1.1)} of usage is in the way on 1 of ${job.row.tasks} tasks` : '',
       outcome_time: applies ? time + 2 : null,
@@ -48,7 +48,7 @@ export class DecisionLog {
     const applies = job.row.mode === 'auto' || job.row.mode === 'canary';
     const before = Math.max(1, r.would_be + (unit(id, 'up') < 0.5 ? -1 : 1) * (1 + Math.floor(unit(id, 'by') * 3)));
     this.list.push({
-      id, time, job: job.row.name, target: 'replicas', resource: null, kind: applies ? 'set' : 'would_set', mode: job.row.mode, before, after: r.would_be,
+      id, time, job: job.row.name, workload: job.row.workload, target: 'replicas', resource: null, kind: applies ? 'set' : 'would_set', mode: job.row.mode, before, after: r.would_be,
       sentence: `${r.would_be} tasks instead of ${before}: ${r.reason.sentence}`,
       outcome: !applies ? 'dry_run' : this.actuator === 'dry_run' ? 'dry_run' : 'applied', outcome_text: '', outcome_time: applies ? time + 2 : null,
     });

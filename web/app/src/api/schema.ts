@@ -36,10 +36,12 @@ export type JobAmounts = { recommender: string; usage: Amount; peak: Amount; own
   ordered: number | null; applied: number | null; would_be: Amount; owner_request: number | null; request: number | null; would_be_request: number | null;
   saving: number | null; limit_saving: number | null; chance: number | null; days: number; days_over: number; work_over: number | null; work_ordered: number |
   null; at_limit: boolean; provisional: boolean; provisional_limit: number | null; first_recommendation_at: number | null };
-export type JobRow = { name: string; workload: { source: string; cluster: string | null; namespace: string | null; kind: string; name: string;
-  container: string | null } | null; mode: Mode; recommender: string; whole_machine: boolean; tasks: number; tasks_would_be: number | null; cpu: JobAmounts;
-  memory: JobAmounts; ooms: number; last_seen: number | null; last_change: number | null; trial: boolean; enforced: boolean; throttled_share: number | null;
-  saving_per_month?: number | null };
+// what a job is called where it runs
+export type Workload = { source: string; cluster: string | null; namespace: string | null; kind: string; name: string; group: string | null; container: string |
+  null };
+export type JobRow = { name: string; workload: Workload | null; mode: Mode; recommender: string; whole_machine: boolean; tasks: number; tasks_would_be: number |
+  null; cpu: JobAmounts; memory: JobAmounts; ooms: number; last_seen: number | null; last_change: number | null; trial: boolean; enforced: boolean;
+  throttled_share: number | null; saving_per_month?: number | null };
 // sums over the tasks of several jobs; jobs with unknown figures are left out
 export type JobTotals = { not_measured: number; whole_machines: number; jobs: number; tasks: number; cpu: JobSums; memory: JobSums; replicas: ReplicaSums;
   saving_per_month?: number };
@@ -147,8 +149,8 @@ export type Replicas = { policy: string; tasks: number; would_be: number | null;
 export type Explanation = { would_be: Amount; limit: number | null; ordered: number | null; applied: number | null; owner_limit: Amount; chance: number | null;
   days: number; days_over: number; work_over: number | null; work_ordered: number | null; of: 'limit' | 'request'; enforced: boolean; provisional: boolean;
   provisional_limit: number | null; first_recommendation_at: number | null; paragraph: string; reason: Reason };
-export type Decision = { id: number; time: number; job: string; target: Target; resource: Resource | null; kind: DecisionKind; mode: Mode; before: Amount;
-  after: Amount; sentence: string; outcome: Outcome; outcome_text: string; outcome_time: number | null };
+export type Decision = { id: number; time: number; job: string; workload: Workload | null; target: Target; resource: Resource | null; kind: DecisionKind;
+  mode: Mode; before: Amount; after: Amount; sentence: string; outcome: Outcome; outcome_text: string; outcome_time: number | null };
 export type DecisionDetail = Decision & { reason: Reason | null };
 export type DecisionPage = { decisions: Decision[]; next_before: number | null };
 export type Oom = { time: number; job: string; task: number | null; kills: number; limit: Amount };

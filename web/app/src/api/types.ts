@@ -25,7 +25,7 @@ export type RequestState = api.QuotaRequestState;
 export type QuotaState = api.Quota;
 export type LimitRisk = Pick<api.JobAmounts, 'chance' | 'days' | 'days_over' | 'work_over' | 'work_ordered'>;
 export type Provisional = Pick<api.JobAmounts, 'provisional' | 'provisional_limit' | 'first_recommendation_at'>;
-export type Workload = NonNullable<api.JobRow['workload']>;
+export type { Workload } from './schema';
 
 export const MODES: api.Mode[] = ['off', 'observe', 'canary', 'auto'];
 export const OUTCOMES: api.Outcome[] = ['pending', 'applied', 'dry_run', 'failed', 'superseded'];

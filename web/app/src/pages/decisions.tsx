@@ -11,7 +11,7 @@ import { KIND, KINDS, OUTCOME, TARGET } from '../lib/names';
 import { changeQuery } from '../lib/route';
 import { dayName } from '../lib/time';
 import { KindBadge, ModeBadge, OutcomeNote, OutcomeText, Problem, Segments, Skeleton, Time } from '../ui/basics';
-import { ChurnCells, decisionHref, FromTo, underWay } from '../ui/decision_list';
+import { ChurnCells, decisionHref, FromTo, jobOf, underWay } from '../ui/decision_list';
 import { JobLink } from '../ui/job_label';
 import { useFirst } from '../ui/more';
 import { ReasonView } from '../ui/reason';
@@ -117,7 +117,7 @@ function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolea
         </button>
         <span class="when"><Time at={d.time} age /></span>
         <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {TARGET[d.target]}</span>
-        <JobLink job={{ name: d.job }} href={decisionHref(d)} />
+        <JobLink job={jobOf(d)} href={decisionHref(d)} />
         <FromTo target={d.target} before={d.before} after={d.after} />
         <span class="why" onClick={onToggle}>{d.sentence}</span>
         <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />

@@ -2,6 +2,7 @@
 import type { Amount, Decision, Target } from '../api/types';
 import { type Entry, entriesOf } from '../lib/churn';
 import { amount, change, count, duration } from '../lib/format';
+import type { Named } from '../lib/job_name';
 import { TARGET } from '../lib/names';
 import { hrefOf, jobHref } from '../lib/route';
 import { KindBadge, OutcomeNote, OutcomeText, Time } from './basics';
@@ -10,6 +11,8 @@ import { JobLink } from './job_label';
 // While agents have not reported outcomes, lists are requested again after this many seconds.
 export const underWay = (decisions: readonly Decision[] | undefined): number =>
   (decisions?.some((d) => d.outcome === 'pending' && d.kind !== 'would_set') ? 5 : 0);
+
+export const jobOf = (d: Decision): Named => ({ name: d.job, workload: d.workload });
 
 // Link to the job's page, at the resource whose limit was decided.
 export const decisionHref = (d: Decision): string => jobHref(d.job, d.resource ? { resource: d.resource } : {});
@@ -37,7 +40,7 @@ export function ChurnCells({ entry, job = true }: { entry: Entry; job?: boolean 
     <>
       <span class="when"><Time at={newest.time} age /></span>
       <span class="what"><span class="badge churn" title={`Each of these decisions takes back the one before it${newest.target === 'replicas' ? '; lower numbers wait longer with each (replicas.settle)' : ''}`}>{count(entry.decisions.length)} changes</span> {TARGET[newest.target]}</span>
-      {job && <JobLink job={{ name: newest.job }} href={decisionHref(newest)} />}
+      {job && <JobLink job={jobOf(newest)} href={decisionHref(newest)} />}
       <span class="from-to"><b>{backAndForth(entry.churn, newest.target)}</b></span>
       <span class="why">back and forth {count(entry.decisions.length)} times in {duration(entry.churn.seconds)}; the last: {newest.sentence}</span>
     </>
@@ -49,7 +52,7 @@ function One({ decision: d, job }: { decision: Decision; job: boolean }) {
     <li>
       <span class="when"><Time at={d.time} age /></span>
       <span class="what"><KindBadge kind={d.kind} outcome={d.outcome} /> {TARGET[d.target]}</span>
-      {job && <JobLink job={{ name: d.job }} href={decisionHref(d)} />}
+      {job && <JobLink job={jobOf(d)} href={decisionHref(d)} />}
       <FromTo target={d.target} before={d.before} after={d.after} />
       <span class="why" title={d.sentence}>{d.sentence}</span>
       <OutcomeText kind={d.kind} outcome={d.outcome} text={d.outcome_text} />

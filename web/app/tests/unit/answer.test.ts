@@ -59,7 +59,7 @@ describe('marks on the chart of a job', () => {
     expect(marks.map(({ time, text }) => [new Date(time * 1000).toISOString(), text])).toEqual([['2026-11-25T12:00:00.000Z', 'deployed web:1.3'], ['2026-11-20T08:00:00.000Z', 'deployed web:1.2']]);
   });
   it('are its changes, without those that failed', () => {
-    const d = { id: 1, time: 7, job: 'a', target: 'memory', resource: 'memory', kind: 'set', mode: 'auto', before: 2 * GIB, after: GIB, sentence: '', outcome: 'applied', outcome_text: '', outcome_time: null } as const;
+    const d = { id: 1, time: 7, job: 'a', workload: null, target: 'memory', resource: 'memory', kind: 'set', mode: 'auto', before: 2 * GIB, after: GIB, sentence: '', outcome: 'applied', outcome_text: '', outcome_time: null } as const;
     expect(changesOf([d, { ...d, outcome: 'failed' }]).map(({ time, kind, text }) => [time, kind, plain(text)])).toEqual([[7, 'change', 'set: 2.00 GiB → 1.00 GiB']]);
   });
 });

@@ -23,7 +23,7 @@ import { candidates, tight } from '../../src/pages/fleet_lists';
 import { containerOf } from '../../src/pages/job/answer';
 import { setModes } from '../../src/pages/jobs_actions';
 import { inOrder } from '../../src/pages/machines';
-import { underWay } from '../../src/ui/decision_list';
+import { jobOf, underWay } from '../../src/ui/decision_list';
 import { columnAt, fitted, height, level, logTicks, lowerBound, quantile, valueSpan } from '../../src/ui/heatmap_scale';
 
 describe('the risk of the recommended limits', () => {
@@ -220,8 +220,8 @@ describe('what is taken to other tools', () => {
     for (const part of ['chance', 'days', 'days_over', 'work_over', 'work_ordered']) expect(head).toContain(`memory_${part}`);
   });
   it('finds the container of a Compose service', () => {
-    expect(containerOf({ name: 'shop/web', labels: { compose_project: 'shop', compose_service: 'web' } })).toBe('shop-web-1');
-    expect(containerOf({ name: 'cron', labels: {} })).toBe('cron');
+    expect(containerOf({ name: 'shop/web', workload: null, labels: { compose_project: 'shop', compose_service: 'web' } })).toBe('shop-web-1');
+    expect(containerOf({ name: 'cron', workload: null, labels: {} })).toBe('cron');
   });
 });
 
@@ -355,26 +355,27 @@ describe('periods of costs', () => {
   });
 });
 
-it('takes a name apart into what the job is called and where it runs', () => {
+it('shows what the job is called and where it runs', () => {
   const of = (name: string, parts: (string | null)[] | null = null) => jobNameOf({ name, workload: parts && {
-    cluster: parts[0] ?? null, namespace: parts[1] ?? '', kind: parts[2] ?? '', name: parts[3] ?? '', container: parts[4] ?? null } });
+    source: 'kubernetes', cluster: parts[0] ?? null, namespace: parts[1] ?? '', kind: parts[2] ?? '', name: parts[3] ?? '', container: parts[4] ?? null, group: parts[5] ?? null } });
   expect(of('cell-1/research/deployment/export-sync/app', ['cell-1', 'research', 'deployment', 'export-sync', 'app']))
     .toEqual({ title: 'export-sync', detail: '/app', place: 'research · deployment · cell-1' });
   expect(of('etl/sparkapplication/etl-driver', [null, 'etl', 'sparkapplication', 'etl-driver', null])).toEqual({ title: 'etl-driver', detail: '', place: 'etl · sparkapplication' });
   expect(of('shop/web-eu-1')).toEqual({ title: 'web-eu-1', detail: '', place: 'shop' });
   expect(of('cron')).toEqual({ title: 'cron', detail: '', place: '' });
-  // Of decisions the API says the name alone.
-  expect(jobNameOf({ name: 'cell-1/research/deployment/export-sync/app' })).toEqual({ title: 'export-sync', detail: '/app', place: 'research · deployment · cell-1' });
-  expect(jobNameOf({ name: 'shop/cronjob/cart-web' })).toEqual({ title: 'cart-web', detail: '', place: 'shop · cronjob' });
-  expect(jobNameOf({ name: 'shop/web-eu-1' })).toEqual({ title: 'web-eu-1', detail: '', place: 'shop' });
+  expect(of('logging/daemonset/fluentd@large/app', [null, 'logging', 'daemonset', 'fluentd', 'app', 'large'])).toEqual({ title: 'fluentd@large', detail: '/app', place: 'logging · daemonset' });
+  // A decision has the workload of its job.
+  expect(jobNameOf(jobOf({ job: 'shop/web', workload: null } as Decision))).toEqual({ title: 'web', detail: '', place: 'shop' });
+  // No name is taken for a workload's.
+  expect(of('shop/cronjob/cart-web')).toEqual({ title: 'cart-web', detail: '', place: 'shop / cronjob' });
   // No two names look the same.
   const names = ['a/cronjob/cart-web', 'b/cronjob/cart-web', 'a/job/cart-web', 'a/cronjob/cart-web/x', 'c/a/cronjob/cart-web', 'job/cart-web', 'cart-web/'];
-  expect(new Set(names.map((name) => JSON.stringify(jobNameOf({ name })))).size).toBe(names.length);
+  expect(new Set(names.map((name) => JSON.stringify(of(name)))).size).toBe(names.length);
 });
 
 describe('decisions that take each other back', () => {
   const of = (id: number, job: string, before: number, after: number, time = 1000 * id): Decision => ({
-    id, time, job, target: 'replicas', resource: null, kind: 'set', mode: 'auto', before, after, sentence: '', outcome: 'applied', outcome_text: '', outcome_time: null });
+    id, time, job, workload: null, target: 'replicas', resource: null, kind: 'set', mode: 'auto', before, after, sentence: '', outcome: 'applied', outcome_text: '', outcome_time: null });
   const swings = Array.from({ length: 8 }, (_, i) => of(8 - i, 'a', i % 2 ? 3 : 2, i % 2 ? 2 : 3));
   it('are one entry that counts them', () => {
     const entries = entriesOf([of(9, 'b', 1, 4), ...swings.slice(0, 3), of(5, 'c', 2, 3), ...swings.slice(3)]);

@@ -15,11 +15,12 @@ import { Snippet } from '../../ui/snippet';
 
 type Kind = 'docker' | 'kubernetes' | 'csv';
 
-// The container name for `docker update`: with Compose it is PROJECT-SERVICE-1.
-export function containerOf(job: Pick<JobDetail, 'name' | 'labels'>): string {
+// The container name for `docker update`: with Compose it is PROJECT-SERVICE-1. Without labels and workload, the API has no container: the last part of a
+// name by Docker's rules is the container's.
+export function containerOf(job: Pick<JobDetail, 'name' | 'workload' | 'labels'>): string {
   const { container, compose_project: project, compose_service: service } = job.labels;
   if (project && service) return `${project}-${service}-1`;
-  return container || job.name.split('/').pop() || job.name;
+  return container || job.workload?.container || job.name.split('/').pop() || job.name;
 }
 
 export function firstKind(labels: Record<string, string>): Kind {
