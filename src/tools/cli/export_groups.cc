@@ -26,46 +26,45 @@ double LastSeen(const ExportedJob& job) {
              : 0;
 }
 
+// Returns the name of the job that the workload would have without groups.
+std::string WholeName(const ExportedJob& job) {
+  Workload workload = WorkloadOf(job.job);
+  if (workload.group.empty()) return TextOf(job.job, "name");
+  workload.group.clear();
+  return workload.JobName();
+}
+
+bool IsOfGroup(const ExportedJob& job) { return !WorkloadOf(job.job).group.empty(); }
+
 // Drops the job of the whole workload if the groups have newer usage. tautd keeps such a job for weeks after the
 // workload was split into groups.
-void DropFormer(const std::string& whole, std::vector<const ExportedJob*>& groups) {
+void DropFormer(std::vector<const ExportedJob*>& groups) {
   constexpr double kFormerSeconds = 3600;
   double newest = 0;
   for (const ExportedJob* group : groups) newest = std::max(newest, LastSeen(*group));
   std::erase_if(groups, [&](const ExportedJob* group) {
-    return TextOf(group->job, "name") == whole && LastSeen(*group) < newest - kFormerSeconds;
+    return !IsOfGroup(*group) && LastSeen(*group) < newest - kFormerSeconds;
   });
 }
 
 }  // namespace
 
-std::string WithoutGroup(std::string_view job) {
-  const std::vector<std::string_view> parts = Split(job, '/');
-  if (parts.size() < 4) return std::string(job);
-  const std::string_view kind = parts[parts.size() - 3], name = parts[parts.size() - 2];
-  const size_t mark = kind == "daemonset" || kind == "statefulset" ? name.find('@') : std::string_view::npos;
-  if (mark == std::string_view::npos) return std::string(job);
-  std::string out;
-  for (size_t i = 0; i < parts.size(); ++i)
-    StrAppend(&out, i == 0 ? "" : "/", i + 2 == parts.size() ? name.substr(0, mark) : parts[i]);
-  return out;
-}
-
 std::vector<ExportedJob> JoinGroups(const std::vector<ExportedJob>& jobs) {
   std::map<std::string, std::vector<const ExportedJob*>> by_name;
-  for (const ExportedJob& job : jobs) by_name[WithoutGroup(TextOf(job.job, "name"))].push_back(&job);
-  for (auto& [name, groups] : by_name) DropFormer(name, groups);
+  for (const ExportedJob& job : jobs) by_name[WholeName(job)].push_back(&job);
+  for (auto& [name, groups] : by_name) DropFormer(groups);
   std::vector<ExportedJob> out;
   for (const ExportedJob& job : jobs) {
-    const std::string name = WithoutGroup(TextOf(job.job, "name"));
+    const std::string name = WholeName(job);
     const std::vector<const ExportedJob*>& groups = by_name[name];
     // the first group's entry includes this job, or DropFormer() dropped the job
     if (groups.front() != &job) continue;
-    if (groups.size() == 1 && TextOf(job.job, "name") == name) {
+    if (groups.size() == 1 && !IsOfGroup(job)) {
       out.push_back(job);
       continue;
     }
     ExportedJob& joined = out.emplace_back(job);
+    if (IsOfGroup(job)) joined.job["workload"]["group"] = nullptr;
     joined.job["name"] = name;
     for (const char* resource : {"cpu", "memory"}) {
       const ExportedJob* most = nullptr;

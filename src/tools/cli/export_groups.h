@@ -1,7 +1,6 @@
 // Joins the jobs of a workload whose pods are split into groups, for formats with only one value per workload.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "tools/cli/export_text.h"
@@ -13,7 +12,5 @@ namespace taut::tools {
 // the first joined job. Other jobs are unchanged. The job of the whole workload is ignored if its groups have
 // usage that is an hour newer. tautd keeps such a job for weeks after the workload was split.
 std::vector<ExportedJob> JoinGroups(const std::vector<ExportedJob>& jobs);
-// Returns the name of a job without the name of its group.
-std::string WithoutGroup(std::string_view job);
 
 }  // namespace taut::tools

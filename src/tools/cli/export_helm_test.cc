@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/cli/export_fixture.h"
+
 namespace taut::tools {
 namespace {
 
@@ -13,6 +15,7 @@ ExportedJob Job(const std::string& name) {
   out.job = Json::parse(R"({"cpu": {"owner_limit": 2, "would_be": 0.1234},
       "memory": {"owner_limit": 1073741824, "would_be": 300000000.5}})");
   out.job["name"] = name;
+  out.job["workload"] = WorkloadOfTest(name);
   return out;
 }
 

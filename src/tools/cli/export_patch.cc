@@ -1,9 +1,10 @@
 #include "tools/cli/export_patch.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "common/base/byte_units.h"
@@ -28,27 +29,29 @@ constexpr Kind kKinds[] = {
     {"cronjob", "CronJob", "batch/v1", true},
 };
 
-struct Workload {
+// A workload whose pod template can be changed.
+struct Patched {
   std::string namespace_name, name;
   const Kind* kind = nullptr;
-  auto operator<=>(const Workload&) const = default;
+  auto operator<=>(const Patched&) const = default;
 };
 
-// Returns the workload and the container in a job's name; nullopt if the name has another form.
-std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
-  const std::vector<std::string_view> parts = Split(job, '/');
-  if (parts.size() != 4 && parts.size() != 5) return std::nullopt;
-  const size_t first = parts.size() - 4;  // the name may start with a cluster
-  for (const Kind& kind : kKinds) {
-    if (kind.name != parts[first + 1]) continue;
-    return std::pair(Workload{std::string(parts[first]), std::string(parts[first + 2]), &kind},
-                     std::string(parts[first + 3]));
-  }
-  return std::nullopt;
+// Returns the workload of a job that is a container of such a workload; nullopt for any other job.
+std::optional<Patched> PatchedOf(const Workload& of) {
+  if (of.source != Source::kKubernetes || of.namespace_name.empty() || of.container.empty())
+    return std::nullopt;
+  const auto* const kind = std::ranges::find(kKinds, of.kind, &Kind::name);
+  if (kind == std::end(kKinds)) return std::nullopt;
+  return Patched{of.namespace_name, of.name, kind};
 }
 
-// Returns true for names "[CLUSTER/]NAMESPACE/KIND/NAME", which ingest.kubernetes_jobs: pods creates.
-bool IsOfPods(const std::string& job) { return Parse(job + "/").has_value() && !Parse(job).has_value(); }
+// Returns true if the job would be patched if it were a container. Jobs are whole pods with
+// ingest.kubernetes_jobs: pods.
+bool IsOfPods(Workload of) {
+  if (!of.container.empty()) return false;
+  of.container = "any";
+  return PatchedOf(of).has_value();
+}
 
 void AddAmount(const char* resource, const std::optional<double>& amount, std::string& out) {
   if (!amount.has_value()) return;
@@ -122,14 +125,13 @@ void AddComment(const char* resource, const ExportedJob& job, const ContainerRes
   StrAppend(&change.comment, why.empty() ? "" : StrCat(" (", why, ")"));
 }
 
-ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, const std::string& container,
-                         const ExportedJob& job) {
+ContainerChange ChangeOf(const PatchOptions& options, const Patched& workload, const ExportedJob& job) {
   const ExportPlan plan = PlanExport(options, job.job);
   ContainerChange out;
   out.namespace_name = workload.namespace_name;
   out.kind = std::string(workload.kind->name);
   out.workload = workload.name;
-  out.container = container;
+  out.container = WorkloadOf(job.job).container;
   out.is_init = IsInitContainer(job.job);
   for (const char* resource : {"cpu", "memory"}) {
     const ContainerResources& amounts = std::string_view(resource) == "cpu" ? plan.cpu : plan.memory;
@@ -162,7 +164,7 @@ void AddContainers(const std::vector<ContainerChange>& changes, bool init, const
 }
 
 // Returns the lines of one workload's patch without indentation.
-std::vector<std::string> PatchLines(const Workload& workload, const std::vector<ContainerChange>& changes) {
+std::vector<std::string> PatchLines(const Patched& workload, const std::vector<ContainerChange>& changes) {
   std::vector<std::string> out = {StrCat("apiVersion: ", workload.kind->version),
                                   StrCat("kind: ", workload.kind->kind),
                                   StrCat("metadata: {name: ", YamlScalar(workload.name),
@@ -183,7 +185,7 @@ std::vector<std::string> PatchLines(const Workload& workload, const std::vector<
   return out;
 }
 
-void AddKustomize(const Workload& workload, const std::vector<std::string>& lines, std::string& out) {
+void AddKustomize(const Patched& workload, const std::vector<std::string>& lines, std::string& out) {
   StrAppend(&out, "- target: {kind: ", workload.kind->kind, ", name: ", YamlScalar(workload.name),
             ", namespace: ", YamlScalar(workload.namespace_name), "}\n  patch: |-\n");
   for (const std::string& line : lines) StrAppend(&out, "    ", line, "\n");
@@ -196,22 +198,21 @@ std::string YamlScalar(std::string_view text) {
 }
 
 std::optional<ContainerChange> ChangeOfJob(const PatchOptions& options, const ExportedJob& job) {
-  const auto parsed = Parse(TextOf(job.job, "name"));
-  if (!parsed.has_value()) return std::nullopt;
-  return ChangeOf(options, parsed->first, parsed->second, job);
+  const std::optional<Patched> workload = PatchedOf(WorkloadOf(job.job));
+  if (!workload.has_value()) return std::nullopt;
+  return ChangeOf(options, *workload, job);
 }
 
 std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
   size_t of_pods = 0, of_others = 0;
   std::map<std::string, size_t> unchanged;  // number of unchanged jobs by reason
   for (const ExportedJob& job : JoinGroups(jobs)) {
-    const std::string name = TextOf(job.job, "name");
     const std::optional<ContainerChange> change = ChangeOfJob(options, job);
     if (change.has_value() && (!change->requests.empty() || !change->limits.empty())) return "";
     if (change.has_value()) {
       ++unchanged[change->comment];
     } else {
-      ++(IsOfPods(name) ? of_pods : of_others);
+      ++(IsOfPods(WorkloadOf(job.job)) ? of_pods : of_others);
     }
   }
   std::string out;
@@ -228,20 +229,20 @@ std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJ
 }
 
 std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
-  std::map<Workload, std::vector<ContainerChange>> workloads;
+  std::map<Patched, std::vector<ContainerChange>> workloads;
   std::string left;
   for (const ExportedJob& job : JoinGroups(jobs)) {
     const std::string name = TextOf(job.job, "name");
-    const auto parsed = Parse(name);
-    if (!parsed.has_value()) {
+    const std::optional<Patched> workload = PatchedOf(WorkloadOf(job.job));
+    if (!workload.has_value()) {
       StrAppend(&left, "# ", name, ": not a container of a workload whose template can be changed\n");
       continue;
     }
-    ContainerChange change = ChangeOf(options, parsed->first, parsed->second, job);
+    ContainerChange change = ChangeOf(options, *workload, job);
     if (change.requests.empty() && change.limits.empty()) {
       StrAppend(&left, "# ", name, ": ", change.comment, "\n");
     } else {
-      workloads[parsed->first].push_back(std::move(change));
+      workloads[*workload].push_back(std::move(change));
     }
   }
   std::string out = form == PatchForm::kKustomize

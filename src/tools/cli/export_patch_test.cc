@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/strings.h"
+#include "tools/cli/export_fixture.h"
 #include "tools/cli/export_groups.h"
 
 namespace taut::tools {
@@ -17,6 +18,7 @@ ExportedJob PatchedJob(const std::string& name) {
   out.job = Json::parse(R"({"cpu": {"owner_limit": 2, "would_be": 0.1234},
       "memory": {"owner_limit": 1073741824, "would_be": 300000000.5}})");
   out.job["name"] = name;
+  out.job["workload"] = WorkloadOfTest(name);
   out.why = Json::parse(R"json({"memory": {"reason": {"sentence": "peak of\n7 days"}}})json");
   return out;
 }
@@ -68,7 +70,18 @@ TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
   // The old recommendation is also ignored if only one group exists.
   EXPECT_EQ(JoinGroups({rest, primary}).size(), 1U);
   EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {rest, primary}), HasSubstr("memory: 859Mi}"));
-  EXPECT_EQ(WithoutGroup("shop/job/import@2/app"), "shop/job/import@2/app");
+  // Programs may have any name: these are two jobs.
+  EXPECT_EQ(JoinGroups({PatchedJob("shop/job/import@2/app"), PatchedJob("shop/job/import@3/app")}).size(),
+            2U);
+}
+
+// A rule of the user may make a name in the form of a workload's name; only the API says what it is.
+TEST(ExportPatch, ANameIsNotAWorkload) {
+  ExportedJob job = PatchedJob("shop/deployment/web/app");
+  job.job["workload"] = nullptr;
+  EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {job}),
+              HasSubstr("# shop/deployment/web/app: not a container of a workload"));
+  EXPECT_EQ(JoinGroups({job}).size(), 1U);
 }
 
 TEST(ExportPatch, ARecommendationOfARequestSetsNoLimit) {

@@ -5,6 +5,7 @@
 
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
+#include "tools/cli/export_fixture.h"
 
 namespace taut::tools {
 namespace {
@@ -21,6 +22,7 @@ ExportedJob Job(const std::string& name, Json labels) {
       "container": {"init": false, "guaranteed": false, "others_equal": false,
         "cpu": {"request": 1, "limit": 2}, "memory": {"request": 1073741824, "limit": 2147483648}}})");
   out.job["name"] = name;
+  out.job["workload"] = WorkloadOfTest(name);
   out.job["labels"] = std::move(labels);
   return out;
 }

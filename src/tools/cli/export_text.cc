@@ -8,6 +8,7 @@
 #include "common/base/strings.h"
 #include "common/base/time.h"
 #include "common/model/resource.h"
+#include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/answer.h"
 #include "tools/cli/export_plan.h"
@@ -27,13 +28,16 @@ std::string Why(const ExportedJob& job) {
   return out;
 }
 
-// Returns Docker's name of the container: the value of a label for it, or the last part of the job's name.
+// Returns Docker's name of the container: the value of a label for it, else the container of the workload, else
+// the last part of the job's name. Rules of agents form the names of Docker's containers, so the API has no field
+// for them.
 std::string ContainerNameOf(const Json& job) {
   if (job.contains("labels")) {
     for (const char* label : {"container", "container_name", "name"}) {
       if (const std::string name = TextOf(job["labels"], label); !name.empty()) return name;
     }
   }
+  if (std::string container = WorkloadOf(job).container; !container.empty()) return container;
   const std::string name = TextOf(job, "name");
   return name.substr(name.rfind('/') + 1);
 }
@@ -189,6 +193,19 @@ std::string NoneYetText(const Json& job) {
 bool IsInitContainer(const Json& job) {
   if (!job.is_object() || !job.contains("container") || !job["container"].is_object()) return false;
   return job["container"].contains("init") && job["container"]["init"] == true;
+}
+
+Workload WorkloadOf(const Json& job) {
+  const Json& workload = At(job, "workload");
+  const std::optional<Source> source = ParseSource(TextOf(workload, "source"));
+  if (!source.has_value() || *source == Source::kUnknown) return {};
+  return {.source = *source,
+          .cell = TextOf(workload, "cluster"),
+          .namespace_name = TextOf(workload, "namespace"),
+          .kind = TextOf(workload, "kind"),
+          .name = TextOf(workload, "name"),
+          .group = TextOf(workload, "group"),
+          .container = TextOf(workload, "container")};
 }
 
 std::string SentenceOf(const ExportedJob& job, const char* resource) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/csv_field.h"
+#include "tools/cli/export_fixture.h"
 #include "tools/cli/export_values.h"
 
 namespace taut::tools {
@@ -18,6 +19,7 @@ ExportedJob JobToExport(const std::string& name) {
       "cpu": {"owner_limit": 2, "limit": 2, "would_be": 0.1234},
       "memory": {"owner_limit": 1073741824, "limit": null, "would_be": 300000000.5}})");
   out.job["name"] = name;
+  out.job["workload"] = WorkloadOfTest(name);
   out.why = Json::parse(R"json({"cpu": {"reason": {"sentence": "as ever"}},
                                  "memory": {"reason": {"sentence": "peak\n$(reboot)"}}})json");
   return out;

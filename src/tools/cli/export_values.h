@@ -6,10 +6,13 @@
 #include <string>
 
 #include "common/model/allocation_plan.h"
+#include "common/model/workload.h"
 #include "tools/cli/export_text.h"
 
 namespace taut::tools {
 
+// Returns the job's workload; unknown if the API has none, because the job's source provides only a name.
+Workload WorkloadOf(const Json& job);
 // Returns the printable text at a key; "" if the value is absent or not a text.
 std::string TextOf(const Json& object, const char* key);
 // Returns an amount of the resource "cpu" in cores, or of "memory" in bytes; nullopt if absent.
