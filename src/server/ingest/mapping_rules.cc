@@ -99,13 +99,15 @@ absl::StatusOr<MappingRules> MappingRules::Compile(std::vector<MappingRule> rule
       if (absl::Status s = CheckSignalName(rule.signal); !s.ok()) return bad(Message(s));
       signal = static_cast<uint16_t>(std::ranges::find(out.signals_, rule.signal) - out.signals_.begin() + 1);
     }
-    const bool has_container = rule.job == kContainerJob;
-    const bool in_kubernetes = has_container || rule.job == kPodJob;
+    const bool has_cell = rule.job.starts_with(kCellOfJob);
+    const std::string with_cell = StrCat(has_cell ? "" : kCellOfJob, rule.job);
+    const bool has_container = with_cell == kContainerJob;
+    const bool in_kubernetes = has_container || with_cell == kPodJob;
     out.compiled_.push_back({*std::move(job), *std::move(task), *std::move(part), signal,
                              in_kubernetes                  ? Source::kKubernetes
                              : rule.source == kDockerSource ? Source::kDocker
                                                             : Source::kSeries,
-                             in_kubernetes, has_container});
+                             in_kubernetes, has_cell, has_container});
   }
   out.rules_ = std::move(rules);
   return out;
@@ -143,8 +145,9 @@ std::optional<Mapping> MappingRules::Match(
     if (compiled.in_kubernetes && workload.known()) {
       const std::string_view container = compiled.has_container ? LabelValue(labels, "container") : "";
       workload = {compiled.source,
-                  {LabelValue(labels, "cluster").size(), LabelValue(labels, "namespace").size(),
-                   found->kind.size(), found->group.size(), container.size()}};
+                  {compiled.has_cell ? LabelValue(labels, "cluster").size() : 0,
+                   LabelValue(labels, "namespace").size(), found->kind.size(), found->group.size(),
+                   container.size()}};
     }
     return Mapping{.rule = i,
                    .kind = rule.kind,

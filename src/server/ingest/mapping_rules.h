@@ -110,7 +110,8 @@ struct MappingRule {
 // MappingRule::source of the rules for Docker's containers.
 inline constexpr std::string_view kDockerSource = "Docker";
 // Templates of job names in Kubernetes; they begin with the cluster if the series have a label cluster. Jobs
-// of rules with these templates are workloads.
+// of rules with these templates, with or without the cluster, are workloads.
+inline constexpr std::string_view kCellOfJob = "{cluster/}";
 inline constexpr std::string_view kPodJob = "{cluster/}{namespace}/{owner.kind/}{owner}";
 inline constexpr std::string_view kContainerJob = "{cluster/}{namespace}/{owner.kind/}{owner}/{container}";
 
@@ -164,8 +165,9 @@ class MappingRules {
     NameTemplate job, task, part;
     uint16_t signal = 0;              // Mapping::signal
     Source source = Source::kSeries;  // source of the workloads of the rule's jobs
-    // in_kubernetes: the job is a Kubernetes workload. has_container: the job is one container of its pods.
-    bool in_kubernetes = false, has_container = false;
+    // in_kubernetes: the job is a Kubernetes workload. has_cell: its name begins with the cluster.
+    // has_container: the job is one container of its pods.
+    bool in_kubernetes = false, has_cell = false, has_container = false;
   };
   std::vector<MappingRule> rules_;
   std::vector<Compiled> compiled_;

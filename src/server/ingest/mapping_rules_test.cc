@@ -173,6 +173,33 @@ TEST(MappingRules, TheFirstRuleThatFitsDecidesAndOthersSayWhyNot) {
   EXPECT_THAT(rules->WhyNot(1, std::vector<LabelView>{{"__name__", "mem"}}), HasSubstr("metric is 'mem'"));
 }
 
+// The name of the documentation is that of the built-in rules without the cluster.
+TEST(MappingRules, AJobWithTheBuiltinNameIsAWorkload) {
+  const auto workload = [](const char* job) {
+    const auto rules =
+        MappingRules::Compile({{"mine", "cpu", {}, SeriesKind::kCpuCores, job, "{pod}", "", 1}});
+    const std::vector<LabelView> labels = {
+        {"__name__", "cpu"}, {"cluster", "eu"}, {"namespace", "logging"}, {"pod", "x"}, {"container", "app"}};
+    const auto mapping = rules->Match(labels, [](std::string_view, std::string_view) {
+      return TopOwner{"daemonset", "fluentd", "large"};
+    });
+    return mapping->workload.In(mapping->job);
+  };
+  Workload wanted{.source = Source::kKubernetes,
+                  .cell = "eu",
+                  .namespace_name = "logging",
+                  .kind = "daemonset",
+                  .name = "fluentd",
+                  .group = "large",
+                  .container = "app"};
+  EXPECT_EQ(workload("{cluster/}{namespace}/{owner.kind/}{owner}/{container}"), wanted);
+  wanted.cell = "";
+  EXPECT_EQ(workload("{namespace}/{owner.kind/}{owner}/{container}"), wanted);
+  wanted.container = "";
+  EXPECT_EQ(workload("{namespace}/{owner.kind/}{owner}"), wanted);
+  EXPECT_EQ(workload("x/{namespace}/{owner.kind/}{owner}").kind, "") << "a name of its own";
+}
+
 TEST(MappingRules, RefuseWhatCannotWork) {
   const auto why = [](MappingRule rule) {
     rule.name = "mine";
