@@ -73,7 +73,7 @@ void GroupUsage::ForEachJobOf(std::string_view job,
 }
 
 // Returns the open request of the group and tier for the job, else for the longest prefix of the job's name that
-// ends before a '/'; 0 if there is none.
+// ends before a '/'; 0 if there is none. People request quota for a name, or for the beginning of several names.
 uint64_t GroupUsage::OwnerOf(const QuotaUse& use, std::string_view job) const {
   const auto of_group = by_job_.find(use.group);
   if (of_group == by_job_.end()) return 0;

@@ -148,8 +148,8 @@ absl::Status Daemon::StartControl() {
 void Daemon::SayWhatIsRestored(double seconds) const {
   DaemonLog& log = *context_.log;
   for (const std::string& warning : control_->status().lost()) log.Warn(warning);
-  std::vector<std::string> stored;
-  for (const server::JobView& job : control_->view()->jobs) stored.push_back(job.record->name);
+  std::vector<Workload> stored;
+  for (const server::JobView& job : control_->view()->jobs) stored.push_back(job.record->workload());
   if (const std::string old = server::OldUnitNotice(stored, config_.ingest.kubernetes_jobs); !old.empty())
     log.Warn(old);
   if (const auto* file = dynamic_cast<const server::SqliteStore*>(store_.get()); file != nullptr) {
