@@ -63,7 +63,7 @@ def limited(group):
 @pytest.fixture(scope="module")
 def c(stage, agent, tree, cluster, mine, pods, before):
     rules = (f"  - {{cgroup: /{tree.name}/mine, job: {SERVICE}, manage: true, add_limits: true, cpu: hard}}\n"
-             f"  - {{cgroup: /{tree.name}/cri-containerd-*, job: \"kubepods/{{base}}\", manage: true, add_limits: true, cpu: hard}}\n")
+             f"  - {{cgroup: /{tree.name}/cri-containerd-*, pods: true, manage: true, add_limits: true, cpu: hard}}\n")
     its = agent(SPEED, rules, SETTINGS + f"kubernetes: {{kubeconfig: {stage.kubeconfig('kubeconfig', cluster.port)}, scrape_interval: 1s}}\n")
     its.daemon_config = its.daemon_config.replace("actuator: {kind: agents}", "actuator: {kind: [agents, kubernetes]}").replace("ingest: {grace: 0s}\n", "").replace(
         "kubernetes_jobs: containers", "kubernetes_jobs: containers, grace: 0s")

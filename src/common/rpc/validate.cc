@@ -47,6 +47,8 @@ absl::Status CheckNumber(std::string_view field, double value) {
 
 absl::Status CheckTask(const v1::TaskName& name) {
   TAUT_CHECK(CheckName("job", name.job()));
+  if (ContainerIdIn(name.pod_container()) != name.pod_container())
+    return Bad("pod_container", "is not 64 lower-case hex digits");
   return CheckName("task", name.task());
 }
 

@@ -106,6 +106,8 @@ TEST(CheckMessage, NamesWhatIsWrong) {
       {GoodHello(), [&](M& m) { m.mutable_hello()->set_cores(infinite); }, "cores is inf"},
       {GoodHello(), [](M& m) { m.mutable_hello()->set_speed(-1); }, "speed is -1"},
       {GoodTasks(), [](M& m) { m.mutable_tasks()->mutable_gone(0)->clear_task(); }, "task is empty"},
+      {GoodTasks(), [](M& m) { m.mutable_tasks()->mutable_gone(0)->set_pod_container("4f5e"); },
+       "pod_container is not 64"},
       {GoodTasks(), [](M& m) { m.mutable_tasks()->mutable_started(0)->set_cpu_cores(-1); }, "cpu_cores"},
       {GoodTasks(), [](M& m) { m.mutable_tasks()->mutable_started(0)->set_container_id("4f5e"); },
        "container_id"},

@@ -203,11 +203,7 @@ void Agent::SendTasks(bool all) {
     for (const uint64_t id : fresh_) {
       if (tasks_.contains(id)) add(*tasks_.at(id));
     }
-    for (const auto& [job, task] : gone_) {
-      pb::TaskName* name = out.add_gone();
-      name->set_job(job);
-      name->set_task(task);
-    }
+    for (const auto& [name, message] : gone_) *out.add_gone() = message;
   }
   fresh_.clear();
   gone_.clear();

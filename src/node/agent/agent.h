@@ -331,7 +331,7 @@ class Agent {
   std::map<uint64_t, int64_t> suspects_;  // keyed by task id: steady time until which Recheck reads the task
   // Changes to report with the next SendTasks.
   std::vector<uint64_t> fresh_;
-  std::vector<Name> gone_;
+  std::map<Name, taut::agent::v1::TaskName> gone_;
   std::map<WindowId, std::vector<std::pair<uint64_t, NodeWindow>>> windows_;
   std::map<WindowId, taut::agent::v1::Windows> of_departed_;  // windows of tasks that have ended
   taut::agent::v1::Outcomes outcomes_;

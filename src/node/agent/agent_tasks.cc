@@ -172,7 +172,7 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   by_name_[name] = id;
   fresh_.push_back(id);
   // A task that ended and returned between two reports is reported as started, not as gone.
-  std::erase(gone_, name);
+  gone_.erase(name);
   Look(added, ReadDepth::kAll, now);
   if (!tasks_.contains(id)) return;  // Look removes a task that ended meanwhile
   SetByTier(added, true);
@@ -290,7 +290,7 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   by_identity_.erase(task.found.identity);
   by_name_.erase(name);
   // A task that was never reported as started need not be reported as gone.
-  if (std::erase(fresh_, id) == 0) gone_.push_back(name);
+  if (std::erase(fresh_, id) == 0) gone_.emplace(name, NameMessage(task.found));
   // Windows that were closed but not sent still need the task for their names: convert them now.
   for (auto& [window, of_tasks] : windows_) {
     for (auto& [its_id, w] : of_tasks) {

@@ -189,6 +189,23 @@ TEST(AgentTasks, AreToldOnConnectAndOnChange) {
   EXPECT_EQ(cell.uplink.Tasks().size(), 3U) << "nothing changed since";
 }
 
+TEST(AgentTasks, EachNameOfAContainerOfAPodHasItsId) {
+  AgentCell cell;
+  cell.Start();
+  const std::string id(64, 'a');
+  InMemoryTask& pod = cell.Add("kubepods/x", "x", 10 * kMiB);
+  pod.found.pod_container = id;
+  cell.Add("shop/web", "a", 10 * kMiB);
+  cell.Run(6);
+  const pb::Tasks told = cell.uplink.Tasks()[0];
+  ASSERT_EQ(told.started_size(), 2);
+  for (const pb::Task& task : told.started())
+    EXPECT_EQ(task.name().pod_container(), task.name().job() == "kubepods/x" ? id : "");
+  cell.Remove(pod);
+  cell.Run(10);
+  EXPECT_EQ(cell.uplink.Tasks().back().gone(0).pod_container(), id);
+}
+
 TEST(AgentTasks, TwoOfOneNameAreAnErrorAndTheFirstLives) {
   AgentCell cell;
   cell.Start();

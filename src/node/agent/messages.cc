@@ -18,6 +18,7 @@ pb::TaskName NameMessage(const FoundTask& task) {
   pb::TaskName name;
   name.set_job(task.job);
   name.set_task(task.task);
+  name.set_pod_container(task.pod_container);
   return name;
 }
 

@@ -134,6 +134,8 @@ struct FoundTask {
   std::string task;  // unique in the job over all machines: "host/name"
   std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
   size_t rule = 0;  // index of the matching rule in the finder's rules
+  // ID of the pod's container that the task is (TaskRule::pods), 64 hex digits; "": none.
+  std::string pod_container = {};
 };
 
 struct TaskEvent {

@@ -38,6 +38,9 @@ struct TaskRule {
   // {slice}; containers {name}, {id}, {image}, {service} (Compose "project/service", else the name) and
   // {label.KEY}.
   std::string job, task;
+  // True if the tasks are containers of Kubernetes' pods: the daemon finds their jobs by its watch of the
+  // cluster, and the names of these templates are only the agent's. Not for kDocker.
+  bool pods = false;
   bool manage = false;  // false: measured, never changed
   // True if the agent sets a CPU quota or memory limit also where the owner has set none.
   bool add_limits = false;

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/container_id.h"
 #include "common/base/pattern.h"
 #include "common/base/printable.h"
 #include "common/base/strings.h"
@@ -54,6 +55,7 @@ struct DirectoryCloser {
 
 struct CgroupFinder::Rule {
   size_t index = 0;
+  bool pods = false;  // TaskRule::pods
   std::string name;   // name of the rule in error messages
   std::string units;  // pattern, if `glob` is absent
   std::optional<PathGlob> glob;
@@ -204,6 +206,7 @@ absl::Status CgroupFinder::Walk::Take(const Rule& rule, const std::string& path,
                                                "); use narrower patterns"));
   }
   task.identity = CgroupIdentity{path, inode}.Text();
+  if (rule.pods) task.pod_container = ContainerIdIn(BaseOf(path));
   // Labels go into protobuf strings, which must be UTF-8.
   std::erase_if(labels,
                 [](const auto& label) { return label.second.empty() || !IsPrintableUtf8(label.second); });
@@ -240,6 +243,7 @@ absl::Status CgroupFinder::AddRule(const TaskRule& from, size_t index) {
   if (from.source == TaskSource::kDocker) return absl::OkStatus();
   auto rule = std::make_shared<Rule>();
   rule->index = index;
+  rule->pods = from.pods;
   rule->name = from.name.empty() ? StrCat("rule ", index + 1) : StrCat("rule \"", from.name, "\"");
   const bool is_group = from.source == TaskSource::kCgroup;
   Labels known;

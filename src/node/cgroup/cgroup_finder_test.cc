@@ -18,6 +18,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 TaskRule Groups(std::string match, std::string job = "", std::string task = "") {
   TaskRule rule;
@@ -95,6 +96,24 @@ TEST(CgroupFinder, SaysWhereItFoundThem) {
   EXPECT_TRUE(absl::IsNotFound(finder->Open(other).status()));
   other.identity = "docker:4f5e";
   EXPECT_TRUE(absl::IsInvalidArgument(finder->Open(other).status())) << "another finder's, which is not gone";
+}
+
+// Both drivers of the kubelet: the last component of the path names the container. A pod's own groups, and
+// groups without an ID, are no containers.
+TEST(CgroupFinder, ContainersOfPodsHaveTheirIds) {
+  const MadeUpTree tree;
+  const std::string app(64, 'a'), log(64, 'b');
+  tree.MakeGroup(StrCat("kubepods/burstable/pod1f0c/", app));
+  tree.MakeGroup("kubepods/burstable/pod1f0c/notes");
+  tree.MakeGroup(StrCat("kubepods.slice/kubepods-pod2.slice/cri-containerd-", log, ".scope"));
+  TaskRule groups = Groups("/kubepods/*/pod*/*"), units = Units("cri-containerd-*.scope", "{unit}");
+  groups.pods = units.pods = true;
+  std::vector<std::string> ids;
+  for (const FoundTask& task : FoundBy(*Finder(tree.V2(), {groups, units})))
+    ids.push_back(task.pod_container);
+  EXPECT_THAT(ids, UnorderedElementsAre(app, "", log));
+  groups.pods = false;
+  EXPECT_EQ(FoundBy(*Finder(tree.V2(), {groups}))[0].pod_container, "");
 }
 
 TEST(SystemdFinder, FindsUnitsAnywhere) {

@@ -9,15 +9,14 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-bool IsPod(const pb::TaskName& name) {
-  return name.job().starts_with(kPodJobPrefix) && !ContainerIdIn(name.job()).empty();
-}
+bool IsPod(const pb::TaskName& name) { return !PodContainerOf(name).empty(); }
 
 PodTasks::Name NameOf(const pb::TaskName& name) { return {name.job(), name.task()}; }
 
 void SetName(const PodTasks::Name& name, pb::TaskName& out) {
   out.set_job(name.first);
   out.set_task(name.second);
+  out.clear_pod_container();
 }
 
 bool HasPods(const pb::FromAgent& message) {
@@ -41,6 +40,15 @@ void Own(const PodTasks::Name& name, Task& task) {
 
 }  // namespace
 
+std::string_view PodContainerOf(const pb::TaskName& name) {
+  return name.pod_container().empty() ? PodContainerOfOlderAgent(name.job()) : name.pod_container();
+}
+
+std::string_view PodContainerOfOlderAgent(std::string_view job) {
+  constexpr std::string_view kPrefix = "kubepods/";
+  return job.starts_with(kPrefix) ? ContainerIdIn(job) : std::string_view();
+}
+
 void PodTasks::SetServer(AgentServer* server) {
   const std::lock_guard lock(mutex_);
   server_ = server;
@@ -52,7 +60,7 @@ AgentServer* PodTasks::Server() const {
 }
 
 std::optional<PodTasks::Name> PodTasks::Find(const pb::TaskName& agents) {
-  const std::string id(ContainerIdIn(agents.job()));
+  const std::string id(PodContainerOf(agents));
   std::optional<Name> found = options_.find(id);
   const auto known = known_.find(id);
   // The pod may be gone before its last measurements arrive: the remembered name is used then.
@@ -79,7 +87,7 @@ bool PodTasks::IsPods(const std::string& job) const {
 std::optional<pb::Task> PodTasks::Named(Session& session, const pb::Task& task) {
   const std::optional<Name> name = Find(task.name());
   if (!name.has_value()) return std::nullopt;
-  session.of.insert_or_assign(*name, NameOf(task.name()));
+  session.of.insert_or_assign(*name, task.name());
   pb::Task out = task;
   Own(*name, out);
   return out;
@@ -96,7 +104,7 @@ void PodTasks::NameTasks(Session& session, pb::Tasks& tasks) {
       continue;
     }
     if (session.waiting.erase(NameOf(name)) > 0) continue;
-    const auto is_it = [&](const auto& entry) { return entry.second == NameOf(name); };
+    const auto is_it = [&](const auto& entry) { return NameOf(entry.second) == NameOf(name); };
     const auto it = std::ranges::find_if(session.of, is_it);
     if (it == session.of.end()) continue;  // a container with a new ID already took the name
     SetName(it->first, *out.add_gone());
@@ -234,10 +242,10 @@ bool PodTasks::Send(SessionId session, pb::ToAgent message) {
     server = server_;
     const auto it = sessions_.find(session);
     if (it != sessions_.end() && message.has_orders()) {
-      const std::map<Name, Name>& of = it->second.of;
+      const std::map<Name, pb::TaskName>& of = it->second.of;
       for (pb::Order& order : *message.mutable_orders()->mutable_orders()) {
         const auto known = of.find(NameOf(order.name()));
-        if (known != of.end()) SetName(known->second, *order.mutable_name());
+        if (known != of.end()) *order.mutable_name() = known->second;
       }
       // Terms are by job: each container of the pod's job receives its own copy, under the agent's name.
       pb::Orders named;
@@ -247,7 +255,7 @@ bool PodTasks::Send(SessionId session, pb::ToAgent message) {
         for (; task != of.end() && task->first.first == terms.job(); ++task) {
           pb::Terms& one = *named.add_terms();
           one = terms;
-          one.set_job(task->second.first);
+          one.set_job(task->second.job());
         }
       }
       *message.mutable_orders()->mutable_terms() = std::move(*named.mutable_terms());

@@ -21,9 +21,12 @@
 
 namespace taut::server {
 
-// Prefix of the job name that an agent gives a container of a pod: "kubepods/cri-containerd-ID.scope". The ID
-// has 64 hex digits. Each container is a separate job for the agent, because agents receive terms by job.
-inline constexpr std::string_view kPodJobPrefix = "kubepods/";
+// Returns the ID of the pod's container that the task is; "" if the task is not a container of a pod. Each
+// container is a separate job for the agent, because agents receive terms by job.
+std::string_view PodContainerOf(const taut::agent::v1::TaskName& name);
+// As PodContainerOf, for the job name of an agent that does not know TaskName.pod_container: such an agent
+// names a container of a pod "kubepods/cri-containerd-ID.scope".
+std::string_view PodContainerOfOlderAgent(std::string_view job);
 
 struct PodTasksCounts {
   // Announced containers that belong to no known pod, including pause containers.
@@ -74,8 +77,9 @@ class PodTasks final : public AgentListener, public AgentServer {
   };
   struct Session {
     std::map<Name, taut::agent::v1::Task> waiting;  // tasks without a known pod, by the agent's name
-    std::map<Name, Name> of;  // the agent's name of its newest container, by the pod's name
-    bool closing = false;     // the session is being ended: no further message is processed
+    // The agent's name of its newest container, by the pod's name.
+    std::map<Name, taut::agent::v1::TaskName> of;
+    bool closing = false;  // the session is being ended: no further message is processed
   };
   // All functions from here to NameKept require mutex_.
   std::optional<Name> Find(const taut::agent::v1::TaskName& agents);

@@ -38,7 +38,15 @@ class SentServer final : public AgentServer {
 };
 
 std::string IdOf(char digit) { return std::string(64, digit); }
-std::string JobOf(char digit) { return StrCat(kPodJobPrefix, "cri-containerd-", IdOf(digit), ".scope"); }
+// The agent's name of a container, from which the hub must not read the ID.
+std::string JobOf(char digit) { return StrCat("container-", std::string(1, digit)); }
+pb::TaskName NameOfTask(const std::string& job) {
+  pb::TaskName name;
+  name.set_job(job);
+  name.set_task("t");
+  if (job.starts_with("container-")) name.set_pod_container(IdOf(job.back()));
+  return name;
+}
 
 class PodTasksTest : public testing::Test {
  protected:
@@ -49,8 +57,7 @@ class PodTasksTest : public testing::Test {
     message.mutable_tasks()->set_all(all);
     for (const std::string& job : jobs) {
       pb::Task& task = *message.mutable_tasks()->add_started();
-      task.mutable_name()->set_job(job);
-      task.mutable_name()->set_task("t");
+      *task.mutable_name() = NameOfTask(job);
       task.set_owner_memory_bytes(1e6);
       (*task.mutable_labels())["path"] = "/kubepods";
     }
@@ -62,8 +69,7 @@ class PodTasksTest : public testing::Test {
     message.mutable_windows()->set_window(7);
     for (const std::string& job : jobs) {
       pb::TaskWindow& task = *message.mutable_windows()->add_tasks();
-      task.mutable_name()->set_job(job);
-      task.mutable_name()->set_task("t");
+      *task.mutable_name() = NameOfTask(job);
       task.set_owner_memory_bytes(1e6F);
       task.set_memory_mean_bytes(5e5F);
     }
@@ -71,9 +77,7 @@ class PodTasksTest : public testing::Test {
   }
   static pb::FromAgent Gone(const std::string& job) {
     pb::FromAgent message;
-    pb::TaskName& name = *message.mutable_tasks()->add_gone();
-    name.set_job(job);
-    name.set_task("t");
+    *message.mutable_tasks()->add_gone() = NameOfTask(job);
     return message;
   }
   // Returns "job task" for each started task in the hub's last message.
@@ -122,6 +126,21 @@ TEST_F(PodTasksTest, AContainerHasTheNameOfItsPodAndWorkload) {
   EXPECT_FALSE(window.has_owner_memory_bytes());
 }
 
+TEST_F(PodTasksTest, AnOlderAgentNamesAContainerByAPrefixOfItsJob) {
+  const std::string job = StrCat("kubepods/cri-containerd-", IdOf('a'), ".scope");
+  EXPECT_EQ(PodContainerOfOlderAgent(job), IdOf('a'));
+  EXPECT_EQ(PodContainerOfOlderAgent(StrCat("kubepods/", IdOf('a'))), IdOf('a'));
+  EXPECT_EQ(PodContainerOfOlderAgent("kubepods/no-id"), "");
+  EXPECT_EQ(PodContainerOfOlderAgent(StrCat("docker/", IdOf('a'))), "") << "a container of no pod";
+  pods[IdOf('a')] = {"shop/deployment/web/app", "web-1"};
+  tasks.OnMessage(1, Started({job}, true));
+  EXPECT_EQ(StartedNames(), Names{"shop/deployment/web/app web-1"});
+  pb::ToAgent order;
+  order.mutable_orders()->add_terms()->set_job("shop/deployment/web/app");
+  tasks.Send(1, order);
+  EXPECT_EQ(server.sent[0].orders().terms(0).job(), job);
+}
+
 TEST_F(PodTasksTest, JobsOfPodsAreKnownAsLongAsTheirContainersAre) {
   pods[IdOf('a')] = {"shop/deployment/web/app", "web-1"};
   pods[IdOf('b')] = {"shop/deployment/web/app", "web-2"};
@@ -152,12 +171,13 @@ TEST_F(PodTasksTest, OrdersGoToTheAgentByItsOwnNames) {
   tasks.Send(1, message);
   const pb::Orders& sent = server.sent[0].orders();
   EXPECT_EQ(sent.orders(0).name().job(), JobOf('b'));
+  EXPECT_EQ(sent.orders(0).name().pod_container(), IdOf('b')) << "as in the outcome of an order for no task";
   EXPECT_EQ(sent.orders(0).name().task(), "t");
   ASSERT_EQ(sent.terms_size(), 2) << "each container is a job of the agent";
   EXPECT_EQ(sent.terms(0).job(), JobOf('a'));
   EXPECT_EQ(sent.terms(1).job(), JobOf('b'));
   pb::FromAgent outcome;
-  outcome.mutable_outcomes()->add_outcomes()->mutable_name()->set_job(JobOf('b'));
+  *outcome.mutable_outcomes()->add_outcomes()->mutable_name() = NameOfTask(JobOf('b'));
   tasks.OnMessage(1, outcome);
   EXPECT_EQ(hub.heard.back().outcomes().outcomes(0).name().task(), "web-2");
 }
@@ -192,15 +212,13 @@ TEST_F(PodTasksTest, AContainerThatIsStartedAgainKeepsItsTask) {
 }
 
 TEST_F(PodTasksTest, WindowsOfNoKnownPodAreDroppedAndAcknowledged) {
-  tasks.OnMessage(1, Window(5, {JobOf('p'), "system/sshd"}));
-  EXPECT_EQ(hub.heard.back().windows().tasks_size(), 2) << "p is no hex digit";
   tasks.OnMessage(1, Window(6, {JobOf('d'), "system/sshd"}));
   EXPECT_EQ(hub.heard.back().sequence(), 6U);
   ASSERT_EQ(hub.heard.back().windows().tasks_size(), 1);
   EXPECT_EQ(hub.heard.back().windows().tasks(0).name().job(), "system/sshd");
   pb::FromAgent oom;
   oom.set_sequence(7);
-  oom.mutable_oom()->mutable_name()->set_job(JobOf('d'));
+  *oom.mutable_oom()->mutable_name() = NameOfTask(JobOf('d'));
   tasks.OnMessage(1, oom);
   EXPECT_EQ(hub.heard.back().sequence(), 7U);
   EXPECT_FALSE(hub.heard.back().has_oom());
@@ -211,12 +229,12 @@ TEST_F(PodTasksTest, ActsOfTheGuardGetTheNameOfThePod) {
   pods[IdOf('a')] = {"shop/deployment/web/app", "web-1"};
   pb::FromAgent act;
   act.set_sequence(1);
-  act.mutable_tier_act()->mutable_name()->set_job(JobOf('a'));
+  *act.mutable_tier_act()->mutable_name() = NameOfTask(JobOf('a'));
   tasks.OnMessage(1, act);
   EXPECT_EQ(hub.heard.back().tier_act().name().job(), "shop/deployment/web/app");
   EXPECT_EQ(hub.heard.back().tier_act().name().task(), "web-1");
   act.set_sequence(2);
-  act.mutable_tier_act()->mutable_name()->set_job(JobOf('d'));
+  *act.mutable_tier_act()->mutable_name() = NameOfTask(JobOf('d'));
   tasks.OnMessage(1, act);
   EXPECT_EQ(hub.heard.back().sequence(), 2U);
   EXPECT_FALSE(hub.heard.back().has_tier_act());

@@ -194,6 +194,9 @@ constexpr TaskRuleKey kRuleKeys[] = {
     {"docker", "or: pattern of container names"},
     {"job", "template of the job's name; empty: `{base}`, `systemd/{prefix|unit}`, `docker/{service}`"},
     {"task", "template of the task's name; empty: the host and a name that is unique there"},
+    {"pods",
+     "true: the tasks are containers of Kubernetes' pods, and tautd finds their jobs by its watch of the "
+     "cluster; for cgroup and systemd"},
     {"manage", "true: limits may be changed; false: only measured"},
     {"add_limits",
      "true: a task without an owner's CPU quota (cpu: hard) or memory limit may get one; false: it gets "
@@ -365,6 +368,8 @@ class AgentReader {
         });
     if (!s.ok()) return s;
     if (sources != 1) return ErrorAt(name_, node, "expected exactly one of cgroup, systemd and docker");
+    if (rule.pods && rule.source == node::TaskSource::kDocker)
+      return ErrorAt(name_, node, "pods: expected a rule with cgroup or systemd");
     if (rule.cpu_lower > rule.cpu_upper && rule.cpu_upper.has_value()) {
       return ErrorAt(name_, node, "cpu_lower is above cpu_upper");
     }
@@ -410,6 +415,7 @@ class AgentReader {
     if (key == "docker") return source(node::TaskSource::kDocker);
     if (key == "job") return name(rule.job);
     if (key == "task") return name(rule.task);
+    if (key == "pods") return SetField({key}, &rule.pods, text);
     if (key == "manage") return SetField({key}, &rule.manage, text);
     if (key == "add_limits") return SetField({key}, &rule.add_limits, text);
     if (key == "startup_grace") {

@@ -18,7 +18,7 @@ daemon: {address: "127.0.0.1:7071", queue: 1MiB}
 limits: {shrink_share: 0.5, margin: 8MiB}
 tasks:
   - {name: apps, cgroup: "/apps/*", job: "apps/{1}", manage: true, cpu: hard, memory: soft, memory_upper: 1GiB}
-  - {systemd: "*.service", cpu: none}
+  - {systemd: "*.service", cpu: none, pods: true}
   - docker: "*"
     cpu_lower: 0.5
 )",
@@ -39,6 +39,8 @@ tasks:
   EXPECT_EQ(apps.memory_upper, 1024.0 * (1 << 20));
   EXPECT_EQ(config->tasks[1].source, node::TaskSource::kSystemd);
   EXPECT_EQ(config->tasks[1].cpu, node::CpuStyle::kNone);
+  EXPECT_TRUE(config->tasks[1].pods);
+  EXPECT_FALSE(apps.pods);
   EXPECT_FALSE(config->tasks[1].manage) << "nothing is touched unless it is said";
   EXPECT_EQ(config->tasks[2].cpu_lower, 0.5);
 }
@@ -120,6 +122,7 @@ TEST(AgentConfig, RefusesNonsenseWithItsPlace) {
               HasSubstr("f:2: cgroup: must be a path that begins with /"));
   EXPECT_THAT(error("tasks:\n  - {cgroup: /a, docker: b}"), HasSubstr("one of cgroup, systemd and docker"));
   EXPECT_THAT(error("tasks:\n  - {job: x}"), HasSubstr("one of cgroup, systemd and docker"));
+  EXPECT_THAT(error("tasks:\n  - {docker: x, pods: true}"), HasSubstr("pods: expected a rule with cgroup"));
   EXPECT_THAT(error("tasks:\n  - {docker: x, cpu: loud}"),
               HasSubstr("\"loud\": expected none, soft or hard"));
   EXPECT_THAT(error("tasks:\n  - {docker: x, job: 'a{'}"), HasSubstr("a '{' without its '}'"));

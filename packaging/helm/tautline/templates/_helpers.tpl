@@ -114,9 +114,9 @@ daemon:
 tasks:
 {{- $manage := ternary ", manage: true" "" .Values.agent.act }}
 - {name: monitors of CRI-O, systemd: "crio-conmon-*.scope", job: node/crio-conmon}
-- {name: containers, systemd: "cri-containerd-*.scope|crio-*.scope", job: "kubepods/{unit}", task: "{unit}"{{ $manage }}}
-- {name: burstable and best-effort containers, cgroup: "/kubepods/*/pod*/*", job: "kubepods/{base}", task: "{base}"{{ $manage }}}
-- {name: guaranteed containers, cgroup: "/kubepods/pod*/*", job: "kubepods/{base}", task: "{base}"{{ $manage }}}
+- {name: containers, systemd: "cri-containerd-*.scope|crio-*.scope", job: "kubepods/{unit}", task: "{unit}", pods: true{{ $manage }}}
+- {name: burstable and best-effort containers, cgroup: "/kubepods/*/pod*/*", job: "kubepods/{base}", task: "{base}", pods: true{{ $manage }}}
+- {name: guaranteed containers, cgroup: "/kubepods/pod*/*", job: "kubepods/{base}", task: "{base}", pods: true{{ $manage }}}
 {{- with .Values.agent.tasks }}
 {{ toYaml . }}
 {{- end }}
