@@ -12,7 +12,7 @@ constexpr int32_t kAwakeWindows = 2 * kWindowsPerHour;
 // measured.
 WindowId LastSeen(const LiveJob& job) {
   if (job.last_window.index != INT32_MIN) return job.last_window;
-  return WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));
+  return WindowId::Of(Timestamp::FromSeconds(job.record->first_seen_s));
 }
 
 }  // namespace
@@ -34,13 +34,13 @@ std::vector<JobId> LiveDepartures::DueToForget(WindowId now, int32_t forget_afte
     if (due.size() == limit) break;
     const WindowId last = LastSeen(job);
     const int64_t idle = int64_t{now.index} - last.index;
-    const WindowId first = WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));
+    const WindowId first = WindowId::Of(Timestamp::FromSeconds(job.record->first_seen_s));
     // Jobs that were never measured are forgotten sooner, because most of them were created for tasks whose
     // owner was not known yet.
     const bool measured = job.last_window.index != INT32_MIN;
     const int64_t lived =
         std::max<int64_t>(int64_t{last.index} - first.index, measured ? kWindowsPerDay : kAwakeWindows);
-    if (idle > std::min(longest, lived)) due.push_back(job.record.id);
+    if (idle > std::min(longest, lived)) due.push_back(job.record->id);
   }
   return due;
 }
@@ -49,9 +49,9 @@ void LiveDepartures::Forget(JobId id) {
   LiveJob* job = s_.jobs.Find(id);
   if (job == nullptr) return;
   s_.Changed(*job);
-  if (!job->overrides.empty()) s_.settings_of_gone[job->record.name] = std::move(job->overrides);
+  if (!job->overrides.empty()) s_.settings_of_gone[job->record->name] = std::move(job->overrides);
   replicas_.ForgetOrder(*job);
-  s_.ids.Erase(job->record.name);
+  s_.ids.Erase(job->record->name);
   ++s_.records.jobs;
   ++s_.records.labels;  // a returning job may have other labels
   s_.startups_version += s_.startups.erase(id.value);

@@ -48,13 +48,13 @@ FleetState::FleetState(const LiveSettings& its_settings)
     : settings(its_settings), models(std::make_unique<FleetModels>(its_settings.vertical)) {}
 
 std::unique_ptr<Recommender> FleetState::NewRecommenderOf(const LiveJob& job, Resource r) const {
-  return NewRecommender(job.policy->recommenders().of(r), r, InfoOf(job.record),
+  return NewRecommender(job.policy->recommenders().of(r), r, InfoOf(*job.record),
                         SettingsFor(*job.policy, settings.vertical), *models);
 }
 
 std::shared_ptr<const JobPolicy> FleetState::PolicyOf(const LiveJob& job) {
   const PolicyRules& rules = settings.rules;
-  const JobRecord& record = job.record;
+  const JobRecord& record = *job.record;
   if (!job.overrides.empty()) {
     return std::make_shared<const JobPolicy>(rules.Resolve(record.name, record.labels, job.overrides));
   }
@@ -91,12 +91,12 @@ void FleetState::MakeRecommenders(LiveJob& job) const {
 void FleetState::AddRestoredJob(JobRecord record) {
   ++records.jobs;
   LiveJob& job = jobs.Emplace(record.id);
-  job.record = std::move(record);
-  if (const auto it = settings_of_gone.find(job.record.name); it != settings_of_gone.end()) {
+  job.record = std::make_shared<const JobRecord>(std::move(record));
+  if (const auto it = settings_of_gone.find(job.record->name); it != settings_of_gone.end()) {
     job.overrides = std::move(it->second);
     settings_of_gone.erase(it);
   }
-  if (!ids.Find(job.record.name).has_value()) ids.Insert(job.record.id.value);
+  if (!ids.Find(job.record->name).has_value()) ids.Insert(job.record->id.value);
   job.policy = PolicyOf(job);
   job.awaits_owner = awaits_owners;
   NoteStartup(job);
@@ -105,11 +105,16 @@ void FleetState::AddRestoredJob(JobRecord record) {
 
 bool FleetState::AddLabels(JobId id, std::span<const KeyValue> labels, WorkloadParts parts) {
   LiveJob& job = jobs[id];
-  const bool is_known = !parts.known() || job.record.parts == parts;
-  if (!is_known) job.record.parts = parts;
-  const bool has_labels = !MergeLabels(labels, job.record.labels);
+  const bool is_known = !parts.known() || job.record->parts == parts;
+  const bool has_labels = std::ranges::all_of(labels, [&own = job.record->labels](const KeyValue& label) {
+    const std::string* const value = FindLabel(own, label.first);
+    return value != nullptr && *value == label.second;
+  });
   if (is_known && has_labels) return false;
-  ++records.labels;
+  JobRecord record = *job.record;
+  if (!is_known) record.parts = parts;
+  MergeLabels(labels, record.labels);
+  Relabel(*this, job, std::move(record));
   if (!has_labels) Repolicy(job);
   return true;
 }
@@ -156,13 +161,13 @@ void FleetState::RemakeLane(LiveJob& job, Resource r, bool keeps) {
 
 void FleetState::NoteStartup(const LiveJob& job) {
   const auto seconds = static_cast<int32_t>(job.policy->startup_window_s);
-  const auto it = startups.find(job.record.id.value);
+  const auto it = startups.find(job.record->id.value);
   if (seconds == (it == startups.end() ? 0 : it->second)) return;
   ++startups_version;
   if (seconds == 0) {
     startups.erase(it);
   } else {
-    startups.insert_or_assign(job.record.id.value, seconds);
+    startups.insert_or_assign(job.record->id.value, seconds);
   }
 }
 
@@ -170,7 +175,7 @@ Decision& FleetState::AddDecision(const LiveJob& job, Target target, int64_t now
                                   PassOutput& out) {
   Decision& d = out.decisions.emplace_back();
   d.id = ++last_decision;
-  d.job = job.record.id;
+  d.job = job.record->id;
   d.target = target;
   d.kind = *verdict.kind;
   // The outcome is final, because no actuator executes the decision.
@@ -235,6 +240,11 @@ void FleetState::Changed(JobId id) {
   changed_since[chunk] = std::min(changed_since[chunk], now);
 }
 
+void Relabel(FleetState& state, LiveJob& job, JobRecord record) {
+  job.record = std::make_shared<const JobRecord>(std::move(record));
+  ++state.records.labels;
+}
+
 // ---- steps of a job ----
 
 void StartDay(LiveJob& job, int32_t day) {
@@ -269,7 +279,7 @@ int64_t DecisionTime(const FleetState& state, int64_t now_s) {
 bool EnforcedWhereItRuns(const FleetState& state, const LiveJob& job) {
   const Enforcement e = state.settings.enforcement;
   const bool in_kubernetes = e == Enforcement::kInKubernetes || e == Enforcement::kByAgentsAndInKubernetes;
-  return e == Enforcement::kAlways || (in_kubernetes && job.record.parts.source() == Source::kKubernetes);
+  return e == Enforcement::kAlways || (in_kubernetes && job.record->parts.source() == Source::kKubernetes);
 }
 
 bool WaitsForOwner(LiveJob& job, Trigger trigger) {
@@ -293,7 +303,7 @@ std::vector<JobId> FindJobsFrom(uint32_t& cursor, size_t limit, const FleetState
   const uint32_t end = std::min(state.jobs.end_id() - cursor, kLookedAt) + cursor;
   for (; cursor < end && out.size() < limit; ++cursor) {
     const LiveJob* const job = state.jobs.Find(JobId{cursor});
-    if (job != nullptr && fits(*job)) out.push_back(job->record.id);
+    if (job != nullptr && fits(*job)) out.push_back(job->record->id);
   }
   return out;
 }

@@ -108,7 +108,7 @@ struct FleetState {
   // Appends a decision with a new id. REQUIRES: verdict.kind is set. The reference is valid until the next call.
   Decision& AddDecision(const LiveJob& job, Target target, int64_t now_s, Verdict& verdict, PassOutput& out);
   // Records that the job has changed since its last checkpoint.
-  void Changed(const LiveJob& job) { Changed(job.record.id); }
+  void Changed(const LiveJob& job) { Changed(job.record->id); }
   void Changed(JobId id);
   // Returns the job after unpacking its lanes, so that they can be stepped.
   LiveJob& Awake(JobId id);
@@ -123,7 +123,7 @@ struct FleetState {
   // needs_history. Also works on a copy of a job whose settings are not in force yet.
   void Repolicy(LiveJob& job);
   // Returns true for a job in `jobs`, false for a copy whose settings and decisions are not in force yet.
-  bool IsOurs(const LiveJob& job) const { return jobs.Find(job.record.id) == &job; }
+  bool IsOurs(const LiveJob& job) const { return jobs.Find(job.record->id) == &job; }
 
   LiveSettings settings;
   std::unique_ptr<FleetModels> models;
@@ -133,7 +133,7 @@ struct FleetState {
   // Returns the key of `ids`, which is the job's name.
   struct NameOfJob {
     const JobTable<LiveJob>* jobs;
-    std::string_view operator()(uint32_t id) const { return (*jobs)[JobId{id}].record.name; }
+    std::string_view operator()(uint32_t id) const { return (*jobs)[JobId{id}].record->name; }
   };
   NumbersByKey<NameOfJob> ids{NameOfJob{&jobs}};  // job ids by name
   FleetRecords records;
@@ -160,6 +160,9 @@ struct FleetState {
   // Updates `startups` from the job's policy.
   void NoteStartup(const LiveJob& job);
 };
+
+// Replaces the job's record. REQUIRES: only labels and workload differ.
+void Relabel(FleetState& state, LiveJob& job, JobRecord record);
 
 // ---- steps that need only one job ----
 

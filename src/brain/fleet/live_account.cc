@@ -70,7 +70,7 @@ void VerticalPass::Account(const ClosedWindow& closed, size_t first, size_t last
                            std::vector<AccountEntry>& out) const {
   for (const JobWindowData& data : std::span(closed.jobs).subspan(first, last - first)) {
     const LiveJob* job = s_.jobs.Find(data.job);
-    if (job == nullptr || IsWholeMachine(job->record)) continue;
+    if (job == nullptr || IsWholeMachine(*job->record)) continue;
     AccountEntry& entry = out.emplace_back(AccountEntry{.job = data.job});
     const bool starts = job->starts != nullptr && job->starts->last_window == closed.window;
     for (const Resource r : kResources) {

@@ -199,7 +199,7 @@ absl::Status LiveCheckpoint::LoadChunk(uint32_t chunk, WindowId through, ByteRea
     LiveJob* job = saved[i] ? nullptr : s_.jobs.Find(JobId{chunk * FleetState::kChunkJobs + i});
     if (job == nullptr) continue;
     // If the job is older than the chunk, it had been forgotten and was added again.
-    if (job->record.first_seen_s < through.start_s()) job->WantHistory();
+    if (job->record->first_seen_s < through.start_s()) job->WantHistory();
     s_.Changed(*job);
   }
   const absl::Status beside = LoadBeside(in, chunk, saved, s_);
@@ -241,10 +241,10 @@ void LiveCheckpoint::MarkSaved(uint32_t chunk) {
 size_t LiveCheckpoint::state_bytes() const {
   size_t bytes = s_.jobs.table_bytes() + s_.ids.state_bytes();
   for (const LiveJob& job : s_.jobs) {
-    bytes += sizeof(job) + job.record.name.capacity() + job.notice.heap_bytes();
+    bytes += sizeof(job) + job.record->name.capacity() + job.notice.heap_bytes();
     if (job.starts != nullptr) bytes += sizeof(*job.starts) + job.starts->peaks.heap_bytes();
-    for (const auto& [key, value] : job.record.labels) {
-      bytes += sizeof(job.record.labels[0]) + key.capacity() + value.capacity();
+    for (const auto& [key, value] : job.record->labels) {
+      bytes += sizeof(job.record->labels[0]) + key.capacity() + value.capacity();
     }
     for (const LiveLane& lane : job.lanes) {
       bytes += lane.hold.heap_bytes() + lane.asleep.heap_bytes();

@@ -51,8 +51,8 @@ void LiveExternal::Jobs(const ClosedWindow& closed, size_t first, size_t last,
     if (job == nullptr || !job->policy->external || job->policy->mode == Mode::kOff) continue;
     ExternalJob& to = out.emplace_back();
     to.id = data.job;
-    to.name = job->record.name;
-    to.labels = job->record.labels;
+    to.name = job->record->name;
+    to.labels = job->record->labels;
     const auto tasks = std::span(closed.tasks).subspan(data.window.first_task, data.window.num_tasks);
     to.tasks.assign(tasks.begin(), tasks.end());
     const auto buckets =

@@ -334,7 +334,7 @@ TEST(LiveFleet, LimitsAreInForceWhereAnActuatorSetsThem) {
     settings.enforcement = enforcement;
     FleetState state(settings);
     LiveJob job;
-    job.record.parts = WorkloadParts(source);
+    job.record = std::make_shared<JobRecord>(JobId{0}, "job", JobRecord::Labels(), 0, WorkloadParts(source));
     job.managed = managed;
     return state.Enforced(job);
   };

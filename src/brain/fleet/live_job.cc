@@ -316,7 +316,7 @@ absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
   if (!in.failed() && in.remaining() > 0) {
     if (absl::Status s = LoadMore(in, made, wanted, job); !s.ok()) return s;
   }
-  return in.status(StrCat("the state of job ", job.record.name));
+  return in.status(StrCat("the state of job ", job.record->name));
 }
 
 }  // namespace taut::brain

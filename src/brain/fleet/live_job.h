@@ -186,7 +186,9 @@ struct LiveJobState {
 };
 
 struct LiveJob : LiveJobState {
-  JobRecord record;  // never moved, because other objects have views of its texts
+  // Immutable, since snapshots share it with other threads: a change of labels replaces it. Not null in a
+  // fleet.
+  std::shared_ptr<const JobRecord> record;
 };
 
 // SaveLiveJob appends the job's state without its record and overrides. LoadLiveJob reads the state into a job

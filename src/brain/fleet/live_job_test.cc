@@ -100,8 +100,8 @@ class LoneJob {
     AddJobs(fleet_, 1);
     job_.record = fleet_.job(JobId{0}).record;
     job_.policy = fleet_.job(JobId{0}).policy;
-    const JobInfo info{.name = job_.record.name,
-                       .logical_name = job_.record.name,
+    const JobInfo info{.name = job_.record->name,
+                       .logical_name = job_.record->name,
                        .sensitivity = Sensitivity::kUnknown,
                        .priority = {}};
     for (const Resource r : kResources)

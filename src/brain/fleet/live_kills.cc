@@ -113,7 +113,7 @@ std::vector<std::pair<JobId, double>> LiveKills::LoweredLimits() const {
     const bool is_ordered = lane.gate.in_force.has_value() && lane.trial() == nullptr;
     if (!is_ordered || !s_.Enforced(job) || s_.AppliedTo(job) == LimitsApplied::kAgentsReport) continue;
     if (lane.owner().has_value() && *lane.gate.in_force < *lane.owner())
-      out.emplace_back(job.record.id, *lane.gate.in_force);
+      out.emplace_back(job.record->id, *lane.gate.in_force);
   }
   return out;
 }

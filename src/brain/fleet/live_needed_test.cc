@@ -156,6 +156,7 @@ TEST(LiveNeeded, ACheckpointIsOfOneSignal) {
     EXPECT_EQ(copy.of(Resource::kMemory).needs_history, signal == MemorySignal::kUsage);
     EXPECT_FALSE(copy.of(Resource::kCpu).needs_history);
   }
+    copy.record = fresh.fleet.job(JobId{0}).record;
 }
 
 }  // namespace

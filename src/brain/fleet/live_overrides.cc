@@ -42,7 +42,7 @@ std::vector<KeyValue> LiveOverrides::Check(JobId id, std::span<const KeyValue> g
   const LiveJob& job = *known;
   std::vector<Override> kept = job.overrides;
   std::erase_if(kept, [&](const Override& o) { return IsGiven(o.key, settings); });
-  JobPolicy policy = s_.settings.rules.Resolve(job.record.name, job.record.labels, kept);
+  JobPolicy policy = s_.settings.rules.Resolve(job.record->name, job.record->labels, kept);
   for (size_t i = 0; i < settings.size(); ++i) {
     const auto& [key, value] = settings[i];
     if (IsGiven(key, settings.subspan(0, i))) {
@@ -54,7 +54,7 @@ std::vector<KeyValue> LiveOverrides::Check(JobId id, std::span<const KeyValue> g
   for (const auto& [key, value] : settings) {
     if (!value.empty()) kept.push_back({key, value, ""});
   }
-  const JobPolicy resolved = s_.settings.rules.Resolve(job.record.name, job.record.labels, kept);
+  const JobPolicy resolved = s_.settings.rules.Resolve(job.record->name, job.record->labels, kept);
   for (const auto& [key, value] : settings) {
     if (value.empty() || !errors.empty()) continue;
     if (absl::Status s = CheckOrder(key, resolved); !s.ok()) errors.emplace_back(key, Message(s));
@@ -103,7 +103,7 @@ absl::StatusOr<PreparedSettings> LiveOverrides::Prepare(JobId id, std::span<cons
     prepared.changes.push_back({.id = ++last_setting,
                                 .time_s = now_s,
                                 .who = std::string(who),
-                                .job = job.record.name,
+                                .job = job.record->name,
                                 .key = key,
                                 .value = value,
                                 .before = GetJobSetting(key, *job.policy)});

@@ -15,7 +15,7 @@ namespace taut::brain {
 // Settings of one request, ready to be stored, but not in force yet.
 struct PreparedSettings {
   JobId id;
-  LiveJob job;                         // copy of the job with the settings applied; its record is a copy, too
+  LiveJob job;                         // copy of the job with the settings applied
   std::vector<SettingChange> changes;  // each has an id
   PassOutput output;
 };

@@ -9,8 +9,11 @@ namespace taut::brain {
 
 bool LiveOwners::SetLabels(JobId id, std::span<const KeyValue> labels, int64_t now_s, PassOutput& out) {
   LiveJob& job = s_.jobs[id];
-  if (!taut::SetSettingLabels(labels, job.record.labels)) return false;
-  ++s_.records.labels;
+  std::optional<JobRecord::Labels> all = WithSettingLabels(labels, job.record->labels);
+  if (!all.has_value()) return false;
+  JobRecord record = *job.record;
+  record.labels = *std::move(all);
+  Relabel(s_, job, std::move(record));
   const std::shared_ptr<const JobPolicy> before = job.policy;
   s_.Repolicy(job);
   if (job.policy == before) return true;

@@ -8,7 +8,7 @@ namespace taut::brain {
 void LiveTrials::Note(const LiveJob& job) {
   for (const Resource r : kResources) {
     const Boxed<Trial>& trial = job.of(r).gate.trial;
-    if (trial.has_value() && !trial->watched) trials_[trial->decision] = job.record.id;
+    if (trial.has_value() && !trial->watched) trials_[trial->decision] = job.record->id;
   }
 }
 

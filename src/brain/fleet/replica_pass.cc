@@ -35,7 +35,7 @@ void ReplicaPass::Decide(LiveJob& job, int64_t now_s, PassOutput& out) {
 void ReplicaPass::NoteOrder(uint64_t decision, LiveJob& job) {
   if (s_.IsOurs(job)) ForgetOrder(job);
   job.replicas->order().Note(decision);
-  if (s_.IsOurs(job)) orders_[decision] = job.record.id;
+  if (s_.IsOurs(job)) orders_[decision] = job.record->id;
 }
 
 void ReplicaPass::Drop(LiveJob& job) {
@@ -47,7 +47,7 @@ bool ReplicaPass::NoteHold(LiveJob& job, int64_t now_s, PassOutput& out) {
   if (job.replicas == nullptr) return false;
   std::optional<ReplicaHoldChange> change = job.replicas->TakeHoldChange(now_s, DecidesReplicas(*job.policy));
   if (!change.has_value()) return false;
-  out.holds.emplace_back(job.record.id, *std::move(change));
+  out.holds.emplace_back(job.record->id, *std::move(change));
   return true;
 }
 
@@ -86,7 +86,7 @@ void ReplicaPass::TakeTaskSize(LiveJob& job) const {
 
 void ReplicaPass::KeepOrder(const LiveJob& job) {
   if (job.replicas != nullptr && job.replicas->order().id != 0)
-    orders_[job.replicas->order().id] = job.record.id;
+    orders_[job.replicas->order().id] = job.record->id;
 }
 
 void ReplicaPass::ForgetOrder(const LiveJob& job) {

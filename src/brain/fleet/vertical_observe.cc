@@ -159,7 +159,7 @@ void VerticalPass::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoi
       .reports = std::span(closed.reports).subspan(data.first_report, data.num_reports),
       .throttling = std::span(closed.throttling).subspan(data.first_throttling, data.num_throttling),
       .said = said,
-      .point = IsWholeMachine(job.record) ? nullptr : point,
+      .point = IsWholeMachine(*job.record) ? nullptr : point,
       .is_stored = point == nullptr};
   if (!in.is_stored || !in.reports.empty()) TakeReports(job, in.reports, in.throttling);
   uint32_t most_tasks = 0;

@@ -85,7 +85,7 @@ void VerticalPass::Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When wh
     back.id = ++s_.last_setting;
     back.time_s = now_s;
     back.who = kMigrationName;
-    back.job = job.record.name;
+    back.job = job.record->name;
     back.key = "mode";
     back.before = mode->value;
     RedoSetting(back, s_, replicas_);
@@ -106,7 +106,7 @@ void VerticalPass::Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When wh
   SettingChange change{.id = ++s_.last_setting,
                        .time_s = now_s,
                        .who = std::string(kMigrationName),
-                       .job = job.record.name,
+                       .job = job.record->name,
                        .key = "mode",
                        .value = std::string(Name(Mode::kAuto)),
                        .before = std::string(Name(job.policy->mode))};
@@ -126,7 +126,7 @@ void VerticalPass::Decide(const ClosedWindow& closed, size_t first, size_t last,
   const int64_t now_s = EndOf(closed.window);
   for (size_t i = first; i < last; ++i) {
     LiveJob& job = s_.Awake(closed.jobs[i].job);
-    const bool is_machine = IsWholeMachine(job.record);
+    const bool is_machine = IsWholeMachine(*job.record);
     if (job.last_window != closed.window) continue;  // only a named signal was received (ObserveIdle)
     for (const Resource r : kResources) {
       LiveLane& lane = job.of(r);
@@ -150,7 +150,7 @@ void VerticalPass::Decide(const ClosedWindow& closed, size_t first, size_t last,
     }
     if (job.replicas != nullptr) {
       if (const auto step_back = job.replicas->order().TakeStepBack(); step_back.has_value())
-        out.step_backs.emplace_back(job.record.id, *step_back);
+        out.step_backs.emplace_back(job.record->id, *step_back);
     }
     const bool ordered = job.replicas != nullptr && job.replicas->figures().in_force.has_value();
     if (when == When::kNow || (job.policy->mode == Mode::kObserve && !ordered)) {
@@ -189,7 +189,7 @@ void VerticalPass::DecideLane(LiveJob& job, Resource r, int64_t now_s, Trigger t
   // Must follow the decision, which may have replaced in_force; some tasks may still have the previous order.
   lane.NoteOrder(in_force);
   if (lane.gate.trial.has_value() && lane.gate.trial->members.size() != members) {
-    out.trials.push_back(job.record.id);
+    out.trials.push_back(job.record->id);
   }
   if (!verdict.kind.has_value()) {
     if (lane.hold != verdict.sentence) lane.hold = verdict.sentence;

@@ -14,9 +14,8 @@
 
 namespace taut {
 
-// A value keeps its address until the value is erased, or as long as a shared pointer to the value exists. A
-// number without a value costs at most 16 bytes, and nothing if its page of 512 numbers is empty. Lookup is
-// O(1). Iterates in ascending order. Not thread-safe.
+// A value keeps its address until it is erased. A number without a value costs at most 8 bytes, and nothing if
+// its page of 512 numbers is empty. Lookup is O(1). Iterates in ascending order. Not thread-safe.
 template <typename T>
 class JobTable {
  public:
@@ -38,18 +37,14 @@ class JobTable {
   // REQUIRES: the job has a value.
   T& operator[](JobId id) { return *Find(id); }
   const T& operator[](JobId id) const { return *Find(id); }
-  // Returns a pointer that keeps the value alive; nullptr if the job has no value.
-  std::shared_ptr<const T> Share(JobId id) const {
-    return Find(id) == nullptr ? nullptr : pages_[id.value / kPageJobs]->values[id.value % kPageJobs];
-  }
 
   // Adds a default-constructed value. REQUIRES: the job has no value.
   T& Emplace(JobId id) {
     const size_t page = id.value / kPageJobs;
     if (page >= pages_.size()) pages_.resize(page + 1);
     if (pages_[page] == nullptr) pages_[page] = std::make_unique<Page>();
-    std::shared_ptr<T>& value = pages_[page]->values[id.value % kPageJobs];
-    value = std::make_shared<T>();
+    std::unique_ptr<T>& value = pages_[page]->values[id.value % kPageJobs];
+    value = std::make_unique<T>();
     ++pages_[page]->used;
     ++size_;
     Reserve(id.value + 1);
@@ -76,7 +71,7 @@ class JobTable {
 
  private:
   struct Page {
-    std::array<std::shared_ptr<T>, kPageJobs> values;
+    std::array<std::unique_ptr<T>, kPageJobs> values;
     uint32_t used = 0;
   };
   template <typename Table, typename Value>

@@ -1,6 +1,8 @@
 #include "common/model/labels.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 namespace taut {
 
@@ -24,14 +26,16 @@ bool MergeLabels(std::span<const Label> more, std::vector<Label>& labels) {
   return changed;
 }
 
-bool SetSettingLabels(std::span<const Label> given, std::vector<Label>& labels) {
+std::optional<std::vector<Label>> WithSettingLabels(std::span<const Label> given,
+                                                    std::span<const Label> labels) {
   const auto is_setting = [](const Label& label) { return label.first.starts_with(kSettingLabel); };
   const auto begin = std::ranges::find_if(labels, is_setting);
   const auto end = std::find_if_not(begin, labels.end(), is_setting);
-  if (std::equal(begin, end, given.begin(), given.end())) return false;
-  std::erase_if(labels, is_setting);
-  MergeLabels(given, labels);
-  return true;
+  if (std::equal(begin, end, given.begin(), given.end())) return std::nullopt;
+  std::vector<Label> out(labels.begin(), begin);
+  std::copy_if(end, labels.end(), std::back_inserter(out), std::not_fn(is_setting));
+  MergeLabels(given, out);
+  return out;
 }
 
 }  // namespace taut

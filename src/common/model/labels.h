@@ -1,6 +1,7 @@
 // Labels of a job: search, merge and replacement of settings.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,8 +20,9 @@ const std::string* FindLabel(std::span<const Label> labels, std::string_view key
 // Adds the labels of `more` to `labels` and replaces the values of keys that both have. `labels` must be
 // ascending by key, and stays so. Returns false if nothing changed.
 bool MergeLabels(std::span<const Label> more, std::vector<Label>& labels);
-// Replaces all labels that begin with kSettingLabel by `given`, which must be ascending. Returns false if
-// nothing changed.
-bool SetSettingLabels(std::span<const Label> given, std::vector<Label>& labels);
+// Returns `labels` with `given`, which must be ascending, instead of the labels that begin with
+// kSettingLabel. Returns nullopt if `labels` has exactly these.
+std::optional<std::vector<Label>> WithSettingLabels(std::span<const Label> given,
+                                                    std::span<const Label> labels);
 
 }  // namespace taut

@@ -17,17 +17,15 @@ TEST(Labels, AreMergedByKeyAndStayInOrder) {
   EXPECT_FALSE(MergeLabels({}, labels));
 }
 
-TEST(SetSettingLabels, LeavesTheOthers) {
-  std::vector<Label> labels = {{"app", "web"}, {"zone", "a"}};
-  EXPECT_FALSE(SetSettingLabels({}, labels));
+TEST(WithSettingLabels, LeavesTheOthers) {
+  const std::vector<Label> none = {{"app", "web"}, {"zone", "a"}};
+  EXPECT_EQ(WithSettingLabels({}, none), std::nullopt);
   const std::vector<Label> given = {{"tautline.dev/memory.upper", "4GiB"}, {"tautline.dev/mode", "auto"}};
-  EXPECT_TRUE(SetSettingLabels(given, labels));
-  EXPECT_FALSE(SetSettingLabels(given, labels));
-  EXPECT_THAT(labels, testing::ElementsAre(Label("app", "web"), given[0], given[1], Label("zone", "a")));
-  EXPECT_TRUE(SetSettingLabels({&given[1], 1}, labels));
-  EXPECT_THAT(labels, testing::ElementsAre(Label("app", "web"), given[1], Label("zone", "a")));
-  EXPECT_TRUE(SetSettingLabels({}, labels));
-  EXPECT_THAT(labels, testing::ElementsAre(Label("app", "web"), Label("zone", "a")));
+  const std::vector<Label> both = {none[0], given[0], given[1], none[1]}, one = {none[0], given[1], none[1]};
+  EXPECT_EQ(WithSettingLabels(given, none), both);
+  EXPECT_EQ(WithSettingLabels(given, both), std::nullopt);
+  EXPECT_EQ(WithSettingLabels({&given[1], 1}, both), one);
+  EXPECT_EQ(WithSettingLabels({}, one), none);
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST_F(WorkloadSources, ARestartKnowsWhoseEachJobIsBeforeItsSourceReports) {
   Restart();
   const std::optional<JobId> id = cell_.control().Find(kService.JobName());
   ASSERT_TRUE(id.has_value());
-  cell_.control().Look(*id, [](const brain::LiveJob& job) { EXPECT_EQ(job.record.workload(), kService); });
+  cell_.control().Look(*id, [](const brain::LiveJob& job) { EXPECT_EQ(job.record->workload(), kService); });
   ASSERT_TRUE(SetOne(cell_.control(), *id, "mode", "off", "owner").ok());
   ASSERT_TRUE(cell_.control().Tick(ControlCell::Minute(3 * 60)).ok());
   EXPECT_THAT(scheduler_->memory, ElementsAre(Key(kService.JobName())))

@@ -50,19 +50,19 @@ absl::Status Compare(const brain::LiveJob& job, JobId id, const std::vector<brai
                                   [&key = key](const brain::Override& o) { return o.key == key; });
     const std::string before = brain::GetJobSetting(key, *job.policy);
     if (value.empty()) {
-      if (own != job.overrides.end()) changes.push_back({id, job.record.name, key, before, ""});
+      if (own != job.overrides.end()) changes.push_back({id, job.record->name, key, before, ""});
       continue;
     }
     if (absl::Status s = brain::SetJobSetting(key, value, policy); !s.ok()) return s;
     const std::string after = brain::GetJobSetting(key, policy);
     if (own == job.overrides.end() || before != after)
-      changes.push_back({id, job.record.name, key, before, after});
+      changes.push_back({id, job.record->name, key, before, after});
   }
   absl::Status fits = brain::CheckJobPolicy(policy);
   for (const auto& [key, value] : wanted) {
     if (fits.ok() && !value.empty()) fits = brain::CheckOrder(key, policy);
   }
-  return fits.ok() ? fits : absl::InvalidArgumentError(StrCat(job.record.name, ": ", Message(fits)));
+  return fits.ok() ? fits : absl::InvalidArgumentError(StrCat(job.record->name, ": ", Message(fits)));
 }
 
 absl::Status CheckWanted(const std::vector<brain::KeyValue>& wanted) {

@@ -55,7 +55,7 @@ Reach FleetAccess::ReachOf(const HttpRequest& request, Act act) const {
 bool FleetAccess::Reaches(const Reach& reach, JobId id) const {
   if (reach.all()) return true;
   bool has = false;
-  if (control().Look(id, [&](const brain::LiveJob& job) { has = reach.Has(job.record); })) return has;
+  if (control().Look(id, [&](const brain::LiveJob& job) { has = reach.Has(*job.record); })) return has;
   // The store has the labels of forgotten jobs.
   const absl::StatusOr<JobRecord> record = control().history().Job(id);
   return record.ok() && reach.Has(*record);

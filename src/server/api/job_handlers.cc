@@ -165,7 +165,7 @@ HttpResponse GetJob(const ApiCall& call, const FleetAccess& access, const ApiPar
   const int32_t day = view->window.has_value() ? view->window->day() : 0;
   const std::string name = access.NameOf(call.job);
   Workload workload;
-  access.control().Look(call.job, [&](const brain::LiveJob& job) { workload = job.record.workload(); });
+  access.control().Look(call.job, [&](const brain::LiveJob& job) { workload = job.record->workload(); });
   const JobFacts facts = FactsOf(call.job, name, workload, access, parts);
   const KubernetesSource* const pods = parts.pods();
   const auto container = pods != nullptr ? pods->ContainerOf(workload) : std::nullopt;
@@ -182,9 +182,9 @@ HttpResponse GetJob(const ApiCall& call, const FleetAccess& access, const ApiPar
     if (prices.known()) PutPrices(prices, json);
     json.Key("labels");
     json.BeginObject();
-    for (const auto& [key, value] : job.record.labels) json.Field(key, std::string_view(value));
+    for (const auto& [key, value] : job.record->labels) json.Field(key, std::string_view(value));
     json.EndObject();
-    PutTime("first_seen", job.record.first_seen_s, json);
+    PutTime("first_seen", job.record->first_seen_s, json);
     PutAmount("risk", job.policy->risk, json);
     PutAmount("throttled", job.policy->throttled, json);
     PutReplicas("replicas", job.replicas.get(), json);

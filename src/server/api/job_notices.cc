@@ -93,7 +93,7 @@ std::vector<std::string> JobNotices(const brain::LiveJob& job, const JobView& sh
   if (shown.whole_machine) add(kMachineNotice);
   add(StepBackNotice(job, window));
   if (job.replicas != nullptr) add(job.replicas->CountNotice());
-  for (const std::string& wrong : brain::WrongSettingLabels(job.record.labels, *job.policy)) add(wrong);
+  for (const std::string& wrong : brain::WrongSettingLabels(job.record->labels, *job.policy)) add(wrong);
   add(OomSourceNotice(facts.oom_source));
   if (job.policy->startup_window_s > 0 && facts.knows_starts == false) add(kNoStartsNotice);
   if (!facts.collision.empty()) add(CollisionNotice(facts.collision));
@@ -101,7 +101,7 @@ std::vector<std::string> JobNotices(const brain::LiveJob& job, const JobView& sh
   add(BurstNotice(shown, *job.policy));
   const Label cluster("cluster", facts.cluster);
   if (!facts.without_cluster.empty() &&
-      std::ranges::find(job.record.labels, cluster) != job.record.labels.end())
+      std::ranges::find(job.record->labels, cluster) != job.record->labels.end())
     add(NewClusterNotice(facts.cluster, facts.without_cluster));
   add(facts.of_pods);
   if (job.policy->external && !facts.has_external) {

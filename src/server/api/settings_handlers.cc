@@ -28,7 +28,7 @@ void PutRules(const FleetAccess& access, JsonWriter& json) {
       const brain::JobRule& rule = rules.rules()[i];
       int64_t fits = 0;
       for (const brain::LiveJob& job : fleet.jobs) {
-        const JobRecord& record = job.record;
+        const JobRecord& record = *job.record;
         fits += rules.Fits(i, record.name, record.labels) ? 1 : 0;
       }
       json.BeginObject();
@@ -159,8 +159,8 @@ struct SettingsShown {
 
 SettingsShown Shown(const brain::LiveJob& job, const brain::PolicyRules& rules) {
   SettingsShown shown;
-  shown.policy = rules.Resolve(job.record.name, job.record.labels, job.overrides, &shown.sources);
-  shown.by_rules = rules.Resolve(job.record.name, job.record.labels, {});
+  shown.policy = rules.Resolve(job.record->name, job.record->labels, job.overrides, &shown.sources);
+  shown.by_rules = rules.Resolve(job.record->name, job.record->labels, {});
   return shown;
 }
 
@@ -170,7 +170,7 @@ HttpResponse SettingsOf(JobId id, const FleetAccess& access) {
   access.control().WithFleet([&](const brain::LiveFleet& fleet) {
     if (!fleet.Has(id)) return;
     shown = Shown(fleet.job(id), fleet.settings.rules);
-    name = fleet.job(id).record.name;
+    name = fleet.job(id).record->name;
   });
   const auto changes = access.control().history().Settings(name, kMaxChanges);
   if (!changes.ok()) return ErrorResponse(changes.status());

@@ -92,7 +92,7 @@ HttpResponse PostWhatIf(const ApiCall& call, const FleetAccess& access, double (
     query.policy = fleet.job(call.job).policy.get();
     query.settings = &fleet.settings.vertical;
     query.fleet = fleet.models.get();
-    query.job = fleet.job(call.job).record.name;
+    query.job = fleet.job(call.job).record->name;
     result = WhatIf(query, *history, *ooms);
   });
   JsonWriter json;

@@ -116,7 +116,7 @@ absl::Status ActLog::Start() {
 // Copy the name, because Look() locks the fleet only during the call.
 std::string ActLog::NameOf(JobId id) const {
   std::string name;
-  context_.control->Look(id, [&](const brain::LiveJob& job) { name = job.record.name; });
+  context_.control->Look(id, [&](const brain::LiveJob& job) { name = job.record->name; });
   return name;
 }
 

@@ -98,9 +98,9 @@ class HoldingCell {
     for (const JobView& view : cell_.control().view()->jobs) {
       cell_.control().Look(view.record->id, [&](const brain::LiveJob& job) {
         for (const Resource r : kResources) {
-          const std::optional<double> held = actuator_->Held(job.record.name, r);
+          const std::optional<double> held = actuator_->Held(job.record->name, r);
           if (held != job.of(r).gate.in_force)
-            out.push_back(StrCat(job.record.name, " ", Name(r), " held ", held.value_or(-1), ", in force ",
+            out.push_back(StrCat(job.record->name, " ", Name(r), " held ", held.value_or(-1), ", in force ",
                                  job.of(r).gate.in_force.value_or(-1)));
         }
       });

@@ -408,11 +408,11 @@ void Chaos::CheckBounds() {
         if (!gate.in_force.has_value()) continue;
         const auto bounds = job.policy->AllowedBounds(r);
         EXPECT_GE(*gate.in_force, bounds.lower.value_or(0) * (1 - 1e-9))
-            << When() << ": " << job.record.name << " " << Name(r)
-            << " holds: " << std::string(job.of(r).hold) << History(job.record.name);
+            << When() << ": " << job.record->name << " " << Name(r)
+            << " holds: " << std::string(job.of(r).hold) << History(job.record->name);
         EXPECT_LE(*gate.in_force, bounds.upper.value_or(1e18) * (1 + 1e-9))
-            << When() << ": " << job.record.name << " " << Name(r)
-            << " holds: " << std::string(job.of(r).hold) << History(job.record.name);
+            << When() << ": " << job.record->name << " " << Name(r)
+            << " holds: " << std::string(job.of(r).hold) << History(job.record->name);
       }
     });
   }

@@ -84,7 +84,7 @@ std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
     return std::nullopt;
   }
   const brain::LiveJob& job = fleet->job(d.job);
-  TargetOrder order{d.id, job.record.name, d.target, d.after, {}, d.outcome, job.record.workload()};
+  TargetOrder order{d.id, job.record->name, d.target, d.after, {}, d.outcome, job.record->workload()};
   if (d.kind == DecisionKind::kTry) {
     order.tasks = TrialNames(job.of(d.target.resource()).gate, d.id);
   } else if (d.kind == DecisionKind::kRollBack && !d.tasks.empty()) {

@@ -175,8 +175,8 @@ class ControlStory {
     ControlPlane& control = cell_.control();
     for (const uint32_t id : {0U, uint32_t{Next()}, UINT32_MAX}) {
       const bool known = control.Look(JobId{id}, [&](const brain::LiveJob& job) {
-        Require(job.record.id.value == id, __LINE__);
-        Require(job.record.first_seen_s >= 0 && job.record.first_seen_s < INT64_MAX / 2, __LINE__);
+        Require(job.record->id.value == id, __LINE__);
+        Require(job.record->first_seen_s >= 0 && job.record->first_seen_s < INT64_MAX / 2, __LINE__);
       });
       (void)control.Explain(JobId{id}, Resource::kMemory);
       Require(control.agents().Standing({JobId{id}, Next()}, "").has_value() == known, __LINE__);

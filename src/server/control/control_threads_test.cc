@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "common/base/strings.h"
+#include "common/model/labels.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 #include "server/control/set_one_fixture.h"
@@ -25,7 +26,7 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
       const std::shared_ptr<const FleetView> view = control.view();
       EXPECT_EQ(ListJobs(*view, JobsQuery()).total, view->jobs.size());
       for (uint32_t j = 0; j < view->jobs.size(); ++j) {
-        (void)control.Look(JobId{j}, [&](const brain::LiveJob& job) { EXPECT_EQ(job.record.id.value, j); });
+        (void)control.Look(JobId{j}, [&](const brain::LiveJob& job) { EXPECT_EQ(job.record->id.value, j); });
         (void)control.Explain(JobId{j}, Resource::kMemory);
       }
       (void)control.status().counts();
@@ -60,6 +61,45 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
   const auto stored = control.history().Decisions(all, History::Reasons::kLeaveOut);
   ASSERT_TRUE(stored.ok());
   for (size_t i = 0; i < stored->size(); ++i) EXPECT_EQ((*stored)[i].id, stored->size() - i);
+}
+
+// A cluster's annotations change while front ends read the labels of views.
+TEST(ControlPlaneThreads, LabelsChangeWhileViewsAreRead) {
+  ControlCell cell(40);
+  ASSERT_TRUE(cell.Live(0, 20).ok());
+  ControlPlane& control = cell.control();
+  const std::shared_ptr<const FleetView> first = control.view();
+  const auto modes_of = [](const FleetView& view) {
+    std::vector<std::string> modes;
+    for (const JobView& job : view.jobs) {
+      const std::string* const mode = FindLabel(job.record->labels, "tautline.dev/mode");
+      modes.push_back(mode == nullptr ? "" : *mode);
+    }
+    return modes;
+  };
+  const std::vector<std::string> before = modes_of(*first);
+  ASSERT_FALSE(before.empty());
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done) {
+      EXPECT_EQ(modes_of(*first), before) << "a view keeps the labels of its pass";
+      const std::shared_ptr<const FleetView> now = control.view();
+      EXPECT_EQ(modes_of(*now), modes_of(*now));
+      JobsQuery query;
+      query.search = "mode=observe";
+      (void)ListJobs(*now, query);
+    }
+  });
+  for (int round = 0; round < 200; ++round) {
+    const std::string mode = round % 2 == 0 ? "observe" : "auto";
+    for (const JobView& job : first->jobs)
+      control.ingest().jobs.SetSettingLabels(job.record->name, {{"tautline.dev/mode", mode}});
+    EXPECT_TRUE(control.Tick(ControlCell::Minute(19)).ok());
+  }
+  done = true;
+  reader.join();
+  ASSERT_TRUE(cell.Live(20, 26).ok());
+  EXPECT_EQ(modes_of(*control.view()), std::vector<std::string>(before.size(), "auto"));
 }
 
 // Agents resend kills of unknown jobs while ticks run and people change settings.

@@ -220,8 +220,8 @@ void SetRequests(const brain::LiveJob& job, Resource r, JobAmounts& a) {
 
 JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t day) {
   JobView view;
-  view.record = std::shared_ptr<const JobRecord>(std::shared_ptr<void>(), &job.record);
-  view.whole_machine = IsWholeMachine(job.record);
+  view.record = job.record;
+  view.whole_machine = IsWholeMachine(*job.record);
   view.mode = job.policy->mode;
   view.recommenders = job.policy->recommenders();
   view.job_class = job.policy->job_class;

@@ -62,7 +62,7 @@ struct JobAmounts {
 };
 
 struct JobView {
-  std::shared_ptr<const JobRecord> record;  // stays valid after the job is forgotten
+  std::shared_ptr<const JobRecord> record;  // of the pass; a later change of labels has no effect on it
   Mode mode = Mode::kObserve;
   brain::PolicyPair recommenders;
   brain::JobClass job_class = brain::JobClass::kServing;
@@ -142,8 +142,7 @@ struct FleetView {
   std::shared_ptr<const JobIndex> index;
 };
 
-// Returns the view of a live job. The view's record points into the job, and is valid only under the fleet's lock.
-// `day`: present day, for counts of the last days.
+// Returns the view of a live job. `day`: present day, for counts of the last days.
 JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t day);
 // Returns the risk of the jobs of `view`, by the models of `fleet`. O(jobs).
 brain::FleetRisk RiskOf(const brain::LiveFleet& fleet, const FleetView& view, Resource r);

@@ -50,12 +50,12 @@ void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
     // Annotations from before a restart, which the mapper still has, may have been removed since.
     std::erase_if(facts.labels, [](const Label& label) { return label.first.starts_with(kSettingLabel); });
     if (fleet->AddLabels(facts.id, facts.labels, facts.parts))
-      unsaved.relabelled_jobs.push_back(fleet->job(facts.id).record);
+      unsaved.relabelled_jobs.push_back(*fleet->job(facts.id).record);
   }
   for (const auto& [name, labels] : changed.settings) {
     const std::optional<JobId> id = fleet->Find(name);
     if (id.has_value() && fleet->owners.SetLabels(*id, labels, changed.now.seconds(), unsaved.output))
-      unsaved.relabelled_jobs.push_back(fleet->job(*id).record);
+      unsaved.relabelled_jobs.push_back(*fleet->job(*id).record);
   }
 }
 
@@ -86,7 +86,7 @@ void JobRegistry::Restore(const StoreEnds& ends, Store& store,
   next_job_ = std::max(fleet.jobs.end_id(), ends.last_job.has_value() ? *ends.last_job + 1 : 0);
   parts_.ingest.log.Restore(ends.last_window, [&](SeriesMapper& mapper) {
     for (const brain::LiveJob& job : fleet.jobs)
-      mapper.jobs().Restore(job.record.id, job.record.name, job.record.parts);
+      mapper.jobs().Restore(job.record->id, job.record->name, job.record->parts);
     mapper.jobs().Reserve(next_job_);
     if (!ends.last_window.has_value()) return;
     const int64_t from_s = (int64_t{ends.last_window->day()} - options_.return_days) * kDaySeconds;

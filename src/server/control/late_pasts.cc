@@ -45,7 +45,7 @@ absl::StatusOr<std::vector<LateAccount>> LateAccountsOf(std::span<const JobPast>
 }
 
 LateJob LateJobOf(const brain::LiveJob& job, WindowId until) {
-  LateJob late{job.record.id, job.record.name, until};
+  LateJob late{job.record->id, job.record->name, until};
   for (const Resource r : kResources) late.allocation[IndexOf(r)] = job.policy->allocation(r);
   return late;
 }
@@ -78,11 +78,11 @@ std::vector<LateJob> LatePasts::LateJobs(Timestamp from, Timestamp settled) cons
   const auto fleet = parts_.fleet.Read();
   const std::lock_guard lock(mutex_);
   for (const brain::LiveJob& job : fleet->jobs) {
-    const int64_t seen_s = job.record.first_seen_s;
+    const int64_t seen_s = job.record->first_seen_s;
     const WindowId first = WindowId::Of(Timestamp::FromSeconds(seen_s));
     // A job that was never measured is usually an intermediate job, from tasks whose owner was not known yet.
     if (seen_s < from.seconds() || seen_s >= settled.seconds()) continue;
-    if (job.last_window.index == INT32_MIN || StateOf(job.record.id).has_value()) continue;
+    if (job.last_window.index == INT32_MIN || StateOf(job.record->id).has_value()) continue;
     late.push_back(LateJobOf(job, first.next()));
   }
   std::ranges::sort(late, {}, &LateJob::name);
@@ -101,10 +101,10 @@ LateJobCounts LatePasts::counts(Timestamp from) const {
   const auto fleet = parts_.fleet.Read();
   const std::lock_guard lock(mutex_);
   for (const brain::LiveJob& job : fleet->jobs) {
-    const std::optional<PastState> past = StateOf(job.record.id);
+    const std::optional<PastState> past = StateOf(job.record->id);
     if (past.has_value()) {
       ++(*past == PastState::kRead ? counts.read : counts.nothing);
-    } else if (job.record.first_seen_s >= from.seconds() && job.last_window.index != INT32_MIN) {
+    } else if (job.record->first_seen_s >= from.seconds() && job.last_window.index != INT32_MIN) {
       ++counts.waiting;
     }
   }
@@ -145,7 +145,7 @@ absl::Status LatePasts::SettlePasts() {
     const auto fleet = parts_.fleet.Read();
     const std::lock_guard lock(mutex_);
     for (const brain::LiveJob& job : fleet->jobs) {
-      if (!StateOf(job.record.id).has_value()) pasts.push_back({job.record.id, PastState::kNothing, {}});
+      if (!StateOf(job.record->id).has_value()) pasts.push_back({job.record->id, PastState::kNothing, {}});
     }
   }
   // Without a stored window, no history was read and no job was measured.

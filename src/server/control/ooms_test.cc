@@ -68,7 +68,8 @@ TEST(ControlOoms, WhereTimeIsTheSamplesAJobBeginsWithTheFirst) {
   const std::optional<JobId> id = cell.control().Find("shop/early");
   ASSERT_TRUE(id.has_value());
   EXPECT_EQ(cell.control().status().counts().ooms, 1U);
-  cell.control().Look(*id, [](const brain::LiveJob& job) { EXPECT_EQ(job.record.first_seen_s, kOomsStart); });
+  cell.control().Look(*id,
+                      [](const brain::LiveJob& job) { EXPECT_EQ(job.record->first_seen_s, kOomsStart); });
 }
 
 TEST(ControlOoms, AFutureTimeFreezesNothing) {

@@ -5,7 +5,7 @@
 namespace taut::server {
 
 absl::StatusOr<int64_t> OrderedReplicas(const brain::LiveJob& job) {
-  const std::string& name = job.record.name;
+  const std::string& name = job.record->name;
   const brain::JobPolicy& policy = *job.policy;
   if (policy.mode != Mode::kCanary && policy.mode != Mode::kAuto) {
     return absl::FailedPreconditionError(StrCat("job ", name, " is in mode ", Name(policy.mode),

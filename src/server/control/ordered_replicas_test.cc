@@ -17,7 +17,7 @@ brain::LiveJob Job(std::string_view mode, std::string_view policy) {
   EXPECT_TRUE(brain::SetJobSetting("mode", mode, settings).ok());
   EXPECT_TRUE(brain::SetJobSetting("replicas.policy", policy, settings).ok());
   brain::LiveJob job;
-  job.record.name = "shop/deployment/web";
+  job.record = std::make_shared<JobRecord>(JobId{0}, "shop/deployment/web", JobRecord::Labels(), 0);
   job.policy = std::make_shared<const brain::JobPolicy>(settings);
   job.replicas = brain::LiveReplicas::For(settings);
   return job;

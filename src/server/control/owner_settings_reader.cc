@@ -53,7 +53,7 @@ void OwnerSettingsReader::NoteRequests(const ClosedWindow& closed, size_t first,
     for (const Resource r : kResources) {
       const brain::LiveLane& lane = job.of(r);
       const bool has_one = lane.of_request || lane.owner_request >= 0;
-      fleet.owners.SetRequestStays(data.job, r, has_one && source_->RequestStays(job.record.workload(), r));
+      fleet.owners.SetRequestStays(data.job, r, has_one && source_->RequestStays(job.record->workload(), r));
     }
   }
 }
@@ -65,7 +65,7 @@ size_t OwnerSettingsReader::AskSome(std::span<const JobId> jobs, int64_t now_s) 
     for (const JobId id : jobs) {
       if (!fleet->Has(id)) continue;
       const brain::LiveJob& job = fleet->job(id);
-      JobQuestion& question = questions.emplace_back(JobQuestion{job.record});
+      JobQuestion& question = questions.emplace_back(JobQuestion{*job.record});
       for (const Resource r : kResources) question.of_request[IndexOf(r)] = job.of(r).of_request;
     }
   }
@@ -82,7 +82,7 @@ size_t OwnerSettingsReader::AskSome(std::span<const JobId> jobs, int64_t now_s) 
     ++settled;
     const bool is_known = answer.state == JobAnswer::State::kKnown;
     if (fleet->owners.Settle(id, is_known ? &answer.labels : nullptr, now_s, unsaved.output))
-      unsaved.relabelled_jobs.push_back(fleet->job(id).record);
+      unsaved.relabelled_jobs.push_back(*fleet->job(id).record);
   }
   return settled;
 }

@@ -25,7 +25,7 @@ std::vector<Decision> DecisionsOf(ControlCell& cell, const std::string& job, boo
   std::vector<Decision> out;
   for (const Decision& d : cell.told()) {
     std::string name;
-    cell.control().Look(d.job, [&](const brain::LiveJob& live) { name = live.record.name; });
+    cell.control().Look(d.job, [&](const brain::LiveJob& live) { name = live.record->name; });
     if ((name.find(job) != std::string::npos) == those) out.push_back(d);
   }
   return out;

@@ -95,7 +95,7 @@ std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsave
       const auto began = [decision](const Decision& d) { return d.id == decision; };
       const std::vector<Decision>& now = unsaved.output.decisions;
       if (std::any_of(now.begin(), now.end(), began)) continue;  // its decision is ordered in this commit
-      orders.push_back({decision, job.record.name, r, gate.trial->limit, TrialNames(gate, decision)});
+      orders.push_back({decision, job.record->name, r, gate.trial->limit, TrialNames(gate, decision)});
     }
   }
   return orders;

@@ -23,11 +23,8 @@ void ViewMaker::Refresh(const FleetPoint* point) {
     if (!fleet->checkpoint.ChunkHasJobs(chunk)) continue;
     for (uint32_t i = chunk * brain::LiveFleet::kChunkJobs; i < (chunk + 1) * brain::LiveFleet::kChunkJobs;
          ++i) {
-      const std::shared_ptr<const brain::LiveJob> job = fleet->jobs.Share(JobId{i});
-      if (job == nullptr) continue;
-      next->jobs.push_back(ViewOf(*fleet, *job, day));
-      // The record keeps the live job alive, also after it is forgotten.
-      next->jobs.back().record = std::shared_ptr<const JobRecord>(job, &job->record);
+      const brain::LiveJob* const job = fleet->jobs.Find(JobId{i});
+      if (job != nullptr) next->jobs.push_back(ViewOf(*fleet, *job, day));
     }
   }
   CountDay(point, *next);

@@ -260,7 +260,7 @@ void KubernetesSource::Say(std::span<const Decision> decisions, std::span<const 
   if (!WhyNotChange().empty()) return;  // the tautd that holds the lease writes the Events
   for (const Decision& decision : said) {
     Workload job;
-    control_->Look(decision.job, [&job](const brain::LiveJob& live) { job = live.record.workload(); });
+    control_->Look(decision.job, [&job](const brain::LiveJob& live) { job = live.record->workload(); });
     const std::optional<WorkloadName> workload = cluster_.naming().Of(job);
     if (workload.has_value()) events_->Add(EventOf(decision, *workload));
   }

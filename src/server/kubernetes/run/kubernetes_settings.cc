@@ -72,13 +72,13 @@ std::span<const KubernetesSource::WatchedKind> KubernetesSource::WatchedKinds() 
 // Returns the allocation of the job with these settings.
 Allocation KubernetesSource::AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
                                             Resource resource) const {
-  std::vector<Label> labels = record.labels;
-  if (!SetSettingLabels(settings, labels)) return AllocationOf(*control_, record.id, resource);
+  const std::optional<std::vector<Label>> labels = WithSettingLabels(settings, record.labels);
+  if (!labels.has_value()) return AllocationOf(*control_, record.id, resource);
   Allocation out;
   control_->WithFleet([&](const brain::LiveFleet& fleet) {
     if (!fleet.Has(record.id)) return;
     const brain::LiveJob& live = fleet.job(record.id);
-    out = fleet.settings.rules.Resolve(record.name, labels, live.overrides).allocation(resource);
+    out = fleet.settings.rules.Resolve(record.name, *labels, live.overrides).allocation(resource);
   });
   return out;
 }
@@ -146,7 +146,6 @@ void KubernetesSource::PassOnSteering() {
   // Read the version before the labels. A change during the loop then has a new version, and is passed on next
   // time.
   steered_ = SteeringVersion();
-  // `view` keeps the jobs alive during the loop.
   const std::shared_ptr<const FleetView> view = control_->view();
   for (const JobView& job : view->jobs) {
     const std::optional<WorkloadName> workload = cluster_.naming().Of(job.record->workload());
@@ -154,8 +153,7 @@ void KubernetesSource::PassOnSteering() {
     JobQuestion question{*job.record};
     for (const Resource r : kResources) question.of_request[IndexOf(r)] = job.of(r).of_request;
     std::vector<Label> wanted = LabelsOf(question, *workload);
-    std::vector<Label> labels = job.record->labels;
-    if (SetSettingLabels(wanted, labels))
+    if (WithSettingLabels(wanted, job.record->labels).has_value())
       control_->ingest().jobs.SetSettingLabels(job.record->name, std::move(wanted));
   }
 }
