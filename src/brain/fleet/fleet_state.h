@@ -49,7 +49,7 @@ struct PassOutput {
   // Totals of the fleet in the pass's window.
   FleetPoint point;
   bool day_ended = false;     // true if a day has ended and the fleet models have learnt from the day
-  std::vector<JobId> trials;  // jobs whose trial is new or has other tasks
+  std::vector<JobId> trials;  // jobs whose trial is new, has other tasks or was rolled back
   std::vector<std::pair<JobId, ReplicaStepBack>> step_backs;
   std::vector<std::pair<JobId, ReplicaHoldChange>> holds;  // holds that began or ended
   void Clear();

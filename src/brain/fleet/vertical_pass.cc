@@ -200,7 +200,10 @@ void VerticalPass::DecideLane(LiveJob& job, Resource r, int64_t now_s, Trigger t
   Decision& d = s_.AddDecision(job, r, now_s, verdict, out);
   if (r == Resource::kMemory && RowOf(d.kind).sets_all_tasks)
     job.Memory().past_limits.Note(d.id, now_s, d.before);
-  if (d.kind == DecisionKind::kRollBack) d.tasks = std::move(on_trial);
+  if (d.kind == DecisionKind::kRollBack) {
+    d.tasks = std::move(on_trial);
+    out.trials.push_back(job.record->id);  // the checkpoint stores whether the limit failed
+  }
   if (d.kind == DecisionKind::kTry) {
     lane.gate.trial->decision = d.id;
     trials_.Begin(d);

@@ -19,8 +19,11 @@ void Redo(const Decision& d, GateState& state) {
     return;
   }
   if (d.kind == DecisionKind::kRollBack) {
-    if (state.trial.has_value()) state.rolled_back_limit = state.trial->limit;
-    state.rolled_back_s = d.time_s;
+    // Whether the limit failed is unknown here: VerticalPass stores a checkpoint with most roll-backs.
+    if (state.trial.has_value()) {
+      state.rolled_back_limit = state.trial->limit;
+      state.rolled_back_s = d.time_s;
+    }
   } else {
     state.in_force = d.after;
   }

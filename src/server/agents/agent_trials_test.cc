@@ -138,6 +138,21 @@ TEST(AgentTrials, AnAgentThatAppliesNothingPromotesNothing) {
   EXPECT_THAT(decisions[1].sentence, HasSubstr("was not applied to any task on trial within 6 h"));
 }
 
+// A roll-back for another cause than the limit is stored with the same kind of decision as a failed trial.
+TEST(AgentTrials, ALimitThatWasNotAppliedIsNotBlamedAfterAKill) {
+  HubCell cell(Mode::kCanary);
+  TrialAgent agent(cell, false);
+  agent.Tasks(kOld);
+  for (int i = 0; i < 110 && Kinds(cell).size() < 2; ++i) agent.Live(1);
+  ASSERT_THAT(Kinds(cell), testing::ElementsAre(DecisionKind::kTry, DecisionKind::kRollBack));
+  cell.Restart();
+  EXPECT_TRUE(cell.control().Look(JobId{0}, [](const brain::LiveJob& job) {
+    const brain::GateState& gate = job.of(Resource::kMemory).gate;
+    EXPECT_FALSE(gate.trial.has_value());
+    EXPECT_EQ(gate.rolled_back_s, INT64_MIN);
+  }));
+}
+
 TEST(AgentTrials, KeepTheirTasksOverARestart) {
   HubCell cell(Mode::kCanary);
   TrialAgent agent(cell, true);

@@ -24,7 +24,7 @@ struct Unsaved {
   std::vector<JobPast> pasts;
   std::vector<AccountEntry> account;      // entries of the closed window
   std::vector<LateAccount> late_account;  // entries of `pasts`
-  std::vector<JobId> trials;              // jobs whose tasks on trial changed; the jobs' orders are extended
+  std::vector<JobId> trials;              // PassOutput::trials; orders of running ones are extended
   brain::PassOutput output;
   brain::When when = brain::When::kNow;  // applies to the window or the OOM kills
 
