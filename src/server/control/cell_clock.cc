@@ -47,14 +47,13 @@ void CellClock::Note(Timestamp newest, Timestamp newest_of_series) {
   if (last_watermark_.us == INT64_MIN) last_watermark_ = newest_sample_;
 }
 
-std::optional<Timestamp> CellClock::Offer(Timestamp time, bool kept, std::optional<WindowId> stored) {
+std::optional<Timestamp> CellClock::Offer(Timestamp time, bool kept, WindowId first) {
   if (!has_samples()) return std::nullopt;
   const std::optional<Timestamp> step = sample_clock_.Offer(time, kept, newest_sample_);
   if (!step.has_value()) return std::nullopt;
   const bool back = *step < newest_sample_;
   if (back) {
-    // Stored windows later than the step cannot be undone.
-    if (stored.has_value() && WindowId::Of(*step) <= *stored) return std::nullopt;
+    if (WindowId::Of(*step) < first) return std::nullopt;
     last_watermark_ = *step;
   }
   newest_sample_ = *step;

@@ -58,9 +58,9 @@ class CellClock {
   // Calls Hear with the current now(). The first call with a sample also sets the first watermark.
   void Note(Timestamp newest, Timestamp newest_of_series);
   // With time by samples: handles a request whose newest sample has this `time`. `kept` is true if a sample
-  // of the request was accepted; `stored` is the newest stored window. Returns the new time of the cell if it
-  // moved back, else nullopt.
-  std::optional<Timestamp> Offer(Timestamp time, bool kept, std::optional<WindowId> stored);
+  // of the request was accepted. The time does not move back to a window before `first`, since the windows
+  // before it are closed for good. Returns the new time of the cell if it moved back, else nullopt.
+  std::optional<Timestamp> Offer(Timestamp time, bool kept, WindowId first);
 
   // Returns the time up to which windows close now: at most the newest sample's time plus the time since its
   // arrival. `is_past`: all samples until `now` were received, so windows close up to `now`.

@@ -71,20 +71,21 @@ TEST(CellClock, AClockThatIsSetBackEndsTheWaitForSenders) {
   EXPECT_FALSE(clock.catching_up(Sec(721)));
 }
 
-TEST(CellClock, SamplesThatAgreeOnAnotherDayMoveTheirTimeButNotBehindWhatIsStored) {
+TEST(CellClock, SamplesThatAgreeOnAnotherDayMoveTheirTimeButNotBehindWhatIsClosed) {
   constexpr int64_t kDays3 = 3 * kDaySeconds;
+  constexpr WindowId kAll{INT32_MIN / 2};
   CellClock clock(ClockSource::kSamples, 120);
-  EXPECT_FALSE(clock.Offer(Sec(0), false, std::nullopt).has_value()) << "before the first sample";
+  EXPECT_FALSE(clock.Offer(Sec(0), false, kAll).has_value()) << "before the first sample";
   clock.Note(Sec(kDays3), Sec(kDays3));
   EXPECT_EQ(clock.now(), Sec(kDays3));
-  const auto offer = [&](std::optional<WindowId> stored) {
+  const auto offer = [&](WindowId first) {
     std::optional<Timestamp> back;
-    for (int i = 0; i < 3; ++i) back = clock.Offer(Sec(0), false, stored);
+    for (int i = 0; i < 3; ++i) back = clock.Offer(Sec(0), false, first);
     return back;
   };
-  EXPECT_FALSE(offer(WindowOfSec(kDaySeconds)).has_value());
+  EXPECT_FALSE(offer(WindowOfSec(kDaySeconds).next()).has_value());
   EXPECT_EQ(clock.now(), Sec(kDays3));
-  EXPECT_EQ(offer(std::nullopt), Sec(0));
+  EXPECT_EQ(offer(kAll), Sec(0));
   EXPECT_EQ(clock.now(), Sec(0));
   EXPECT_EQ(clock.last_watermark(), Sec(0));
 }

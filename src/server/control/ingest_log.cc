@@ -48,6 +48,7 @@ void IngestLog::Restore(std::optional<WindowId> last_window, absl::FunctionRef<v
   s_.ingest = std::make_unique<Ingest>(s_.mapping, ingest);
   fill(s_.ingest->mapper());
   if (last_window.has_value()) {
+    s_.first_not_closed = last_window->next();
     s_.clock.Restore(Timestamp::FromSeconds(last_window->next().start_s()));
     s_.time_before = s_.clock.newest_sample();
   }

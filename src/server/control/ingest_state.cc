@@ -64,8 +64,8 @@ void IngestState::Say(const SaidTime& request, bool kept) {
     if (said.size() < kMostSaid) said.push_back(request);
     return;
   }
-  const std::optional<Timestamp> back = clock.Offer(time, kept, status.stored_through());
-  if (back.has_value()) ingest->GoBack(*back, first_not_stored());
+  const std::optional<Timestamp> back = clock.Offer(time, kept, first_not_closed);
+  if (back.has_value()) ingest->GoBack(*back, first_not_closed);
 }
 
 void IngestState::LogWrite(std::string_view body, Timestamp now, uint64_t kept_before) {
@@ -84,11 +84,6 @@ void IngestState::NoteNewest() {
   clock.Note(windows.newest_sample(), windows.newest_of_series());
   if (const Timestamp newest = windows.newest_sample(); !first_heard.has_value() && newest.us != INT64_MIN)
     first_heard = newest;
-}
-
-WindowId IngestState::first_not_stored() const {
-  const std::optional<WindowId> stored = status.stored_through();
-  return stored.has_value() ? stored->next() : WindowId{INT32_MIN / 2};
 }
 
 }  // namespace taut::server

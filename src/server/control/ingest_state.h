@@ -55,8 +55,6 @@ struct IngestState {
   void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
   // Passes the time without samples before this start to the windows, once.
   void EndGap(Timestamp now);
-  // Returns the first window that is not stored; if none is stored, a window before all others.
-  WindowId first_not_stored() const;
 
   static constexpr size_t kMostSaid = 64;  // SampleIntake::TakeSaid
   const IngestOptions options;
@@ -80,6 +78,9 @@ struct IngestState {
   // OOM kills that IngestLog::Replay found and that no tick has acted on.
   std::vector<OomSighting> replayed_ooms;
   absl::Status sample_log_status;
+  // The window after the last one that WindowCloser has closed, or that was stored before this start. The
+  // windows before it are closed for good, also while they wait for the store.
+  WindowId first_not_closed{INT32_MIN / 2};
 
   // Used by the thread of the passes. The last two members are constant after a restore.
   int ticks_since_sync = 0;

@@ -21,7 +21,7 @@ void IngestTime::Doubt(bool doubt) {
 
 void IngestTime::GoBack(Timestamp now) {
   const std::lock_guard lock(s_.mutex);
-  s_.ingest->GoBack(now, s_.first_not_stored());
+  s_.ingest->GoBack(now, s_.first_not_closed);
   s_.clock.GoBack(now);
 }
 

@@ -123,6 +123,20 @@ TEST(SampleTime, ASourceThatGoesOnAtAnotherTimeIsFollowed) {
   EXPECT_GE(StoredThroughMinute(cell), month + 50);
 }
 
+// The store would refuse the second copy of such a window, and then all later ones.
+TEST(SampleTime, AWindowThatWaitsForTheStoreIsNotOpenedAgain) {
+  ControlCell cell(80, "", BySamples());
+  ASSERT_TRUE(cell.Live(0, 30).ok());
+  cell.failing().fail = true;
+  EXPECT_FALSE(cell.Live(30, 60).ok());
+  const int month = 30 * 1440;
+  EXPECT_FALSE(cell.Live(month, month + 4).ok());
+  EXPECT_FALSE(cell.Live(50, 70).ok()) << "the source goes back to windows that wait";
+  cell.failing().fail = false;
+  ASSERT_TRUE(cell.Live(70, 100).ok());
+  EXPECT_EQ(StoredThroughMinute(cell), 95);
+}
+
 // The times of one series may be arbitrary.
 TEST(SampleTime, TheEndsOfTimeDoNoHarm) {
   for (const bool by_samples : {true, false}) {

@@ -24,6 +24,7 @@ std::vector<ClosedWindow> WindowCloser::Close(Timestamp now, brain::When when) {
   // With kPast, all samples of the past have arrived, so the newest sample does not bound the watermark.
   const Timestamp watermark = s_.clock.Close(now, when == brain::When::kPast);
   s_.ingest->CloseUntil(watermark, [&](ClosedWindow&& window) { closed.push_back(std::move(window)); });
+  if (!closed.empty()) s_.first_not_closed = closed.back().window.next();
   // Called only after a close, because series of open windows must keep their names.
   if (!closed.empty()) s_.ingest->ForgetIdle(watermark);
   return closed;
