@@ -298,6 +298,27 @@ void SaveLiveJob(const LiveJob& job, ByteWriter& out) {
   if (job.replicas != nullptr) job.replicas->Save(out);
 }
 
+void CopyNotSaved(const LiveJobState& from, LiveJobState& to) {
+  for (const Resource r : kResources) {
+    const LiveLane& lane = from.of(r);
+    LiveLane& copy = to.of(r);
+    copy.gate = lane.gate;  // numbers of the tasks on trial, and outcomes of its order
+    copy.limit_risk = lane.limit_risk;
+    copy.need_peak = lane.need_peak;
+    copy.of_request = lane.of_request;
+    copy.request_stays = lane.request_stays;
+    copy.days = lane.days;
+    copy.risk = lane.risk;
+  }
+  if (from.starts != nullptr) to.starts = std::make_unique<JobStarts>(*from.starts);
+  if (from.memory != nullptr) to.memory = std::make_unique<JobMemory>(*from.memory);
+  if (from.replicas != nullptr && to.replicas != nullptr) CopyNotSaved(*from.replicas, *to.replicas);
+  to.awaits_owner = from.awaits_owner;
+  to.oom_waits = from.oom_waits;
+  to.setting_waits = from.setting_waits;
+  to.measured_now = from.measured_now;
+}
+
 absl::Status LoadLiveJob(ByteReader& in, LiveJob& job) {
   const MadeWith made = LoadMadeWith(in), wanted = MadeWithOf(*job.policy);
   const auto need = in.Get<uint8_t>();

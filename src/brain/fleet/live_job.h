@@ -196,6 +196,9 @@ struct LiveJob : LiveJobState {
 // needs_history. Sleeping lanes keep the bytes and stay asleep. Returns DataLoss if the bytes are damaged.
 void SaveLiveJob(const LiveJob& job, ByteWriter& out);
 absl::Status LoadLiveJob(ByteReader& in, LiveJob& job);
+// Copies what SaveLiveJob leaves out of the bytes from the saved job to one that has loaded them, except
+// `lost`.
+void CopyNotSaved(const LiveJobState& from, LiveJobState& to);
 
 // Appends to the explanation of the memory limit the tasks' need in the last window, or the note that usage
 // counted instead. No effect if the recommender learns from usage alone.

@@ -134,6 +134,17 @@ TEST(LiveNeeded, ChangingTheSettingLearnsAnewOfTheStoredWindows) {
   EXPECT_EQ(p.lane().lane.recommended(), always.lane().lane.recommended());
 }
 
+TEST(LiveNeeded, ASettingKeepsTheNeedOfTheLastWindow) {
+  Probed p;
+  p.Run(60, {{}});
+  const float need = p.lane().need_peak;
+  ASSERT_GT(need, 0);
+  PassOutput out;
+  ASSERT_TRUE(Set(p.fleet, JobId{0}, "min_change", "10%", 60 * kWindowSeconds, out).ok());
+  EXPECT_EQ(p.lane().need_peak, need);
+  EXPECT_THAT(p.Why(), HasSubstr("Limit from probed need"));
+}
+
 // The state in a checkpoint that was learnt from one signal must not be used with the other signal.
 TEST(LiveNeeded, ACheckpointIsOfOneSignal) {
   Probed p;
@@ -145,6 +156,7 @@ TEST(LiveNeeded, ACheckpointIsOfOneSignal) {
     Probed fresh(kMemorySignalNames[static_cast<size_t>(signal)]);
     fresh.Pass({{}});
     LiveJob copy;
+    copy.record = fresh.fleet.job(JobId{0}).record;
     auto policy = std::make_shared<JobPolicy>(*fresh.fleet.job(JobId{0}).policy);
     copy.policy = policy;
     FleetModels models(Quick(Policy::kPeak).vertical);
@@ -156,7 +168,6 @@ TEST(LiveNeeded, ACheckpointIsOfOneSignal) {
     EXPECT_EQ(copy.of(Resource::kMemory).needs_history, signal == MemorySignal::kUsage);
     EXPECT_FALSE(copy.of(Resource::kCpu).needs_history);
   }
-    copy.record = fresh.fleet.job(JobId{0}).record;
 }
 
 }  // namespace

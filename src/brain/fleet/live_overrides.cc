@@ -79,25 +79,13 @@ absl::StatusOr<PreparedSettings> LiveOverrides::Prepare(JobId id, std::span<cons
   copy.record = job.record;
   copy.overrides = job.overrides;
   copy.policy = job.policy;
-  copy.awaits_owner = job.awaits_owner;
-  copy.oom_waits = job.oom_waits;
-  copy.setting_waits = job.setting_waits;
-  copy.measured_now = job.measured_now;
   s_.MakeRecommenders(copy);
   std::string state;
   ByteWriter out(&state);
   SaveLiveJob(job, out);
   ByteReader in(state);
   if (absl::Status s = LoadLiveJob(in, copy); !s.ok()) return s;
-  if (job.memory != nullptr) copy.memory = std::make_unique<JobMemory>(*job.memory);
-  for (const Resource r : kResources) {
-    // Copies the parts that SaveLiveJob does not save.
-    copy.of(r).days = job.of(r).days;
-    copy.of(r).risk = job.of(r).risk;
-    copy.of(r).limit_risk = job.of(r).limit_risk;
-    copy.of(r).of_request = job.of(r).of_request;
-    copy.of(r).request_stays = job.of(r).request_stays;
-  }
+  CopyNotSaved(job, copy);
   uint64_t last_setting = s_.last_setting;
   for (const auto& [key, value] : settings) {
     prepared.changes.push_back({.id = ++last_setting,

@@ -119,6 +119,8 @@ class LiveReplicas {
     bool has_lost = false;  // learnt state of other settings (function.target) was dropped
   };
   static absl::StatusOr<Loaded> Load(ByteReader& in, const JobPolicy& policy);
+  // Copies what Save leaves out of the bytes from the saved object to one that has loaded them.
+  friend void CopyNotSaved(const LiveReplicas& from, LiveReplicas& to);
   size_t state_bytes() const;
 
  private:

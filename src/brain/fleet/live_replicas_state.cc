@@ -123,6 +123,16 @@ absl::StatusOr<LiveReplicas::Loaded> LiveReplicas::Load(ByteReader& in, const Jo
   return Loaded{std::move(out)};
 }
 
+void CopyNotSaved(const LiveReplicas& from, LiveReplicas& to) {
+  to.order_.gate.nearest = from.order_.gate.nearest;
+  to.order_.gate.rolling = from.order_.gate.rolling;
+  to.order_.step_back = from.order_.step_back;
+  to.tasks_ = from.tasks_;
+  to.count_ = from.count_;
+  to.missing_ = from.missing_;
+  to.raised_ = from.raised_;
+}
+
 bool LiveReplicas::ChangePolicy(const JobPolicy& policy) {
   const std::unique_ptr<LiveReplicas> fresh = For(policy);
   bool keeps = fresh->SavedName() == SavedName() && fresh->startup_windows() == startup_windows();
@@ -132,6 +142,7 @@ bool LiveReplicas::ChangePolicy(const JobPolicy& policy) {
   ByteReader in(state);
   if (absl::StatusOr<Loaded> loaded = Load(in, policy); loaded.ok()) {
     keeps = keeps && !loaded->has_lost;
+    if (keeps) CopyNotSaved(*this, *loaded->replicas);
     *this = std::move(*loaded->replicas);
   }
   if (sizer_ != nullptr) sizer_->WeighAnew();

@@ -282,6 +282,20 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
   }
 }
 
+// Another setting of the job is no measurement.
+TEST(LiveSignals, AHoldOutlivesAnotherSetting) {
+  SignalledJob job(BySignals("queue_length / 10"));
+  job.Window(Queue(40));
+  job.Window({});
+  const std::string hold(job.replicas().figures().hold);
+  ASSERT_THAT(hold, HasSubstr("the number stays"));
+  PassOutput out;
+  ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.max", "50", 700, out).ok());
+  EXPECT_EQ(job.replicas().figures().held.cause, HoldCause::kNotMeasured);
+  EXPECT_EQ(job.replicas().figures().hold, hold);
+  EXPECT_TRUE(out.decisions.empty());
+}
+
 // A rule in the configuration file ends the management of the number. The hold ends in the next window, even if
 // the job is not measured.
 TEST(LiveSignals, AHoldEndsWithAReload) {

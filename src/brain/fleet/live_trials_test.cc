@@ -129,6 +129,11 @@ TEST(LiveTrials, ATrialIsListedWhileItRuns) {
   };
   ASSERT_TRUE(trial_of(1).has_value());
   EXPECT_FALSE(trial_of(1)->members.empty());
+  const uint32_t member = trial_of(1)->members.front().number;
+  ASSERT_NE(member, TrialTask::kGone);
+  ASSERT_TRUE(Set(fleet, JobId{1}, "min_change", "1%", WindowId{w}.start_s(), out).ok());
+  ASSERT_TRUE(trial_of(1).has_value());
+  EXPECT_EQ(trial_of(1)->members.front().number, member) << "a setting keeps the tasks on trial";
   // After a restart, running trials are listed again, but not trials that are only watched.
   LiveFleet again(Settings(Policy::kMovingWindow, Mode::kCanary));
   AddJobs(again, 3);

@@ -19,8 +19,8 @@ bool ReplicaOrder::TakeOutcome(uint64_t decision, Outcome outcome) {
 }
 
 void ReplicaOrder::NoteRunning(const RunningTasks& running) {
-  step_back_ = taut::brain::NoteRunning(running, gate);
-  if (gate.reached || step_back_.has_value()) failed = false;
+  step_back = taut::brain::NoteRunning(running, gate);
+  if (gate.reached || step_back.has_value()) failed = false;
 }
 
 void ReplicaOrder::CountOtherwise() {

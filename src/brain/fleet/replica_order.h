@@ -23,6 +23,7 @@ struct ReplicaOrder {
   // Numbers of tasks assumed to run in the last windows of a start-up time, newest last. Empty if the running
   // tasks are observed.
   std::vector<int> assumed;
+  std::optional<ReplicaStepBack> step_back;  // for TakeStepBack; not saved
 
   // Starts a new order with the id `decision`.
   void Note(uint64_t decision) {
@@ -35,7 +36,7 @@ struct ReplicaOrder {
   // Observes the running tasks. If another program sets the number of tasks, records a step back, which
   // TakeStepBack returns once.
   void NoteRunning(const RunningTasks& running);
-  std::optional<ReplicaStepBack> TakeStepBack() { return std::exchange(step_back_, std::nullopt); }
+  std::optional<ReplicaStepBack> TakeStepBack() { return std::exchange(step_back, std::nullopt); }
   // Returns the time until which no orders are sent because another program sets the number of tasks, seconds
   // since the epoch; absent: orders are allowed.
   std::optional<int64_t> steps_back_until(int64_t now_s) const {
@@ -58,9 +59,6 @@ struct ReplicaOrder {
   // Saves the order's state except the gate.
   void SaveOutcome(ByteWriter& out) const;
   absl::Status LoadOutcome(ByteReader& in, size_t startup_windows);
-
- private:
-  std::optional<ReplicaStepBack> step_back_;
 };
 
 }  // namespace taut::brain
