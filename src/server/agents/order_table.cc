@@ -10,7 +10,6 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kTimedOrders = 1000;
-constexpr size_t kOrdersRemembered = 100'000;
 
 // Returns the number of texts and the first of them, as in "2 of 5 tasks: host/a: text".
 std::string SomeOf(const std::map<std::string, std::string>& texts, size_t tasks) {
@@ -53,13 +52,11 @@ OrderTable::Entry OrderTable::Open(const TargetOrder& order) {
   uint64_t& latest = latest_[{order.job, order.target}];
   const auto old = entries_.find(latest);
   Entry entry;
-  if (old != entries_.end() && latest == order.decision) {
-    entry = std::move(old->second);  // the same decision was extended to more tasks
-  } else if (old != entries_.end()) {
-    // A reported outcome other than kPending is final: only orders without a final outcome are superseded.
-    const std::optional<Outcome>& reported = old->second.reported;
-    if (!reported.has_value() || *reported == Outcome::kPending) {
-      Report(old->second, Outcome::kSuperseded, StrCat("replaced by decision ", order.decision));
+  if (old != entries_.end()) {
+    if (latest == order.decision) {
+      entry = std::move(old->second);  // the same decision was extended to more tasks
+    } else {
+      End(old->second, Outcome::kSuperseded, StrCat("replaced by decision ", order.decision));
     }
     entries_.erase(old);
   }
@@ -95,12 +92,14 @@ std::vector<std::string> OrderTable::Take(const TargetOrder& order, std::span<co
   }
   // Orders without tasks are kept, too, because their tasks may appear later. If there is no room, the entry of
   // the oldest decision is dropped (decisions ascend).
-  if (entries_.size() >= kOrdersRemembered) Drop(entries_.begin());
+  if (entries_.size() >= most_orders_) Drop(entries_.begin());
   entries_.insert_or_assign(order.decision, std::move(entry));
   return send_to;
 }
 
 void OrderTable::Drop(std::map<uint64_t, Entry>::iterator at) {
+  End(at->second, Outcome::kFailed,
+      StrCat("forgotten before all its tasks had reported: only ", most_orders_, " orders are remembered"));
   const auto latest = latest_.find({at->second.order.job, at->second.order.target});
   if (latest != latest_.end() && latest->second == at->first) latest_.erase(latest);
   entries_.erase(at);
@@ -172,6 +171,11 @@ void OrderTable::DropTask(const std::string& job, const std::string& task) {
     if (entry->reported != Outcome::kApplied) Summarize(*entry);
     // An applied order remains applied when its tasks end.
   }
+}
+
+void OrderTable::End(Entry& entry, Outcome outcome, std::string text) {
+  const bool has_ended = entry.reported.has_value() && *entry.reported != Outcome::kPending;
+  if (!has_ended) Report(entry, outcome, std::move(text));
 }
 
 void OrderTable::Report(Entry& entry, Outcome outcome, std::string text) {

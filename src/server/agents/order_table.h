@@ -38,8 +38,9 @@ struct TaskOutcome {
 
 class OrderTable {
  public:
-  // `dry_run`: no order is sent to a task.
-  explicit OrderTable(bool dry_run) : dry_run_(dry_run) {}
+  // `dry_run`: no order is sent to a task. At most `most_orders` orders are kept.
+  explicit OrderTable(bool dry_run, size_t most_orders = 100'000)
+      : dry_run_(dry_run), most_orders_(most_orders) {}
 
   // Replaces the job's order for this target, or extends the order if the decision is the same. `tasks`: all tasks
   // of the job that known agents run, connected or not. Returns the tasks to which the order must be sent now.
@@ -85,15 +86,18 @@ class OrderTable {
   const Entry* Latest(const std::string& job, Target target) const;
   // Returns the entry for Take. Reports the replaced order as superseded.
   Entry Open(const TargetOrder& order);
-  // Deletes the oldest order to make room.
+  // Deletes the oldest order to make room. Reports it as failed if it has no final outcome.
   void Drop(std::map<uint64_t, Entry>::iterator at);
   // Returns the reason why the order was sent to no task.
   std::string WhyNotSent(const Entry& entry, std::span<const OrderTask> tasks) const;
+  // Reports this outcome unless the order has a final one, which is any outcome other than kPending.
+  void End(Entry& entry, Outcome outcome, std::string text);
   void Report(Entry& entry, Outcome outcome, std::string text);
   // Reports the joint outcome of the order's tasks if it changed.
   void Summarize(Entry& entry);
 
   const bool dry_run_;
+  const size_t most_orders_;
   std::map<uint64_t, Entry> entries_;                          // key: decision
   std::map<std::pair<std::string, Target>, uint64_t> latest_;  // key: job and target; value: decision
   std::vector<OutcomeUpdate> outcomes_;

@@ -66,6 +66,30 @@ TEST(OrderTable, ANewDecisionReplacesAndTheSameOneExtends) {
   EXPECT_THAT(table.TakeOutcomes(), IsEmpty()) << "of an order that was replaced";
 }
 
+TargetOrder OrderOfJob(uint64_t decision, std::string job) {
+  TargetOrder order = OrderOf(decision);
+  order.job = std::move(job);
+  return order;
+}
+
+TEST(OrderTable, AFullTableEndsTheOldestOrder) {
+  OrderTable table(false, 2);
+  table.Take(OrderOfJob(5, "a"), std::vector{kFirst}, 0);
+  table.Take(OrderOfJob(6, "b"), std::vector{kFirst}, 0);
+  table.Take(OrderOfJob(6, "b"), std::vector{kFirst, kSecond}, 0);
+  EXPECT_THAT(table.TakeOutcomes(), IsEmpty()) << "an extended order takes no room";
+  table.Take(OrderOfJob(7, "c"), std::vector{kFirst}, 0);
+  const OutcomeUpdate forgotten = Only(table);
+  EXPECT_EQ(forgotten.id, 5U);
+  EXPECT_EQ(forgotten.outcome, Outcome::kFailed);
+  EXPECT_THAT(forgotten.text, HasSubstr("only 2 orders are remembered"));
+  EXPECT_EQ(table.OrderFor("a", Resource::kMemory, "a/1"), nullptr);
+  for (const std::string task : {"a/1", "a/2"}) table.TakeOutcome({6, task, Result::kApplied, "", {}}, 1);
+  EXPECT_EQ(Only(table).outcome, Outcome::kApplied);
+  table.Take(OrderOfJob(8, "d"), std::vector{kFirst}, 0);
+  EXPECT_THAT(table.TakeOutcomes(), IsEmpty()) << "its outcome was final";
+}
+
 TEST(OrderTable, SaysWhyNothingWasSent) {
   const auto why = [](bool dry_run, const TargetOrder& order, const std::vector<OrderTask>& tasks) {
     OrderTable table(dry_run);
