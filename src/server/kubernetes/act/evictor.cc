@@ -152,4 +152,10 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
   return {Did::kEvicted, state.last.text, state.last.again_at_s, true};
 }
 
+void Evictor::Forget(double now_s) {
+  std::erase_if(states_, [&](const auto& entry) {
+    return now_s >= entry.second.last.again_at_s + options_.not_given_s;
+  });
+}
+
 }  // namespace taut::server

@@ -42,6 +42,9 @@ class Evictor {
   // amounts; "" if it would. O(pods of the workload), with at most one eviction request.
   Result Evict(const WorkloadName& workload, const Pod& pod, absl::FunctionRef<std::string()> why_not,
                double now_s);
+  // Forgets workloads whose last result ended more than not_given_s ago. Call from time to time, since a
+  // workload that is gone is asked for no more.
+  void Forget(double now_s);
 
  private:
   // State of a workload whose pods were evicted, or whose eviction was refused.

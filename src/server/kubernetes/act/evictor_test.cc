@@ -284,6 +284,29 @@ TEST_F(Eviction, ADisruptionBudgetIsWaitedForLongerAndLonger) {
   EXPECT_THAT(After(1), ElementsAre(Evicts(kPodA)));
 }
 
+TEST_F(Eviction, RefusalsAreForgottenADayAfterTheirPause) {
+  const Pod first = Stuck(kPodA);
+  cluster_.pods().Replace({first, Stuck(kPodB)});
+  script_.evict = absl::ResourceExhaustedError("The disruption budget web needs 2");
+  ScriptedWriter writer(&script_);
+  Evictor evictor({}, &cluster_, &writer);
+  const std::optional<WorkloadName> workload = cluster_.naming().Of(InKubernetes(kJob));
+  ASSERT_TRUE(workload.has_value());
+  const auto pause = [&](double now_s) {
+    return evictor
+               .Evict(
+                   *workload, first, [] { return std::string(); }, now_s)
+               .again_at_s -
+           now_s;
+  };
+  EXPECT_EQ(pause(0), 10);
+  EXPECT_EQ(pause(10), 20);
+  evictor.Forget(30 + 86'399);
+  EXPECT_EQ(pause(100'000), 40) << "it is remembered";
+  evictor.Forget(100'040 + 86'400);
+  EXPECT_EQ(pause(200'000), 10);
+}
+
 TEST(ApiStatus, ADisruptionBudgetIsNotAServerThatIsBusy) {
   HttpResponse response;
   response.status = 429;

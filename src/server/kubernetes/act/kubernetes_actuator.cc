@@ -167,7 +167,13 @@ void KubernetesActuator::NoteStrays() {
 }
 
 void KubernetesActuator::Forget() {
-  forget_at_s_ = options_.steady_s() + kForgetEverySeconds;
+  const double now_s = options_.steady_s();
+  forget_at_s_ = now_s + kForgetEverySeconds;
+  evictor_.Forget(now_s);
+  // AsSent erases a patch once the watch shows it, but only while its pod exists.
+  std::erase_if(sent_, [now_s](const auto& pod) {
+    return std::ranges::all_of(pod.second, [now_s](const Sent& sent) { return sent.until_s < now_s; });
+  });
   const std::lock_guard lock(mutex_);
   for (const StandingOrders::Key& key : orders_.WithoutPodsSince(options_.unix_s() - options_.forget_s)) {
     memory_.erase(key);
@@ -175,6 +181,7 @@ void KubernetesActuator::Forget() {
     Unindex(key);
     orders_.Erase(key);
   }
+  std::erase_if(held_, [this](const std::string& workload) { return !by_workload_.contains(workload); });
 }
 
 void KubernetesActuator::Enforce(const Work& work) {

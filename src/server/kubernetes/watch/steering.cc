@@ -92,14 +92,16 @@ void Steering::Replace(const std::string& kind, const std::vector<OwnedObject>& 
   if (kinds_.insert(kind).second) ++version_;
   std::vector<std::string> listed;
   for (const OwnedObject& object : objects) {
-    if (!object.steering.empty()) listed.push_back(KeyOf(kind, object));
+    if (!object.steering.empty() || !object.refused.empty()) listed.push_back(KeyOf(kind, object));
     PutLocked(kind, object);
   }
   std::sort(listed.begin(), listed.end());
-  version_ += std::erase_if(annotations_, [&](const auto& item) {
+  const auto is_gone = [&](const auto& item) {
     return item.first.find(lower) != std::string::npos &&
            !std::binary_search(listed.begin(), listed.end(), item.first);
-  });
+  };
+  version_ += std::erase_if(annotations_, is_gone);
+  std::erase_if(refused_, is_gone);
 }
 
 bool Steering::Knows(const std::string& kind) const {

@@ -93,6 +93,9 @@ TEST(Steering, WhatIsRefusedIsSaidOnce) {
   steering.Remove("Deployment", web);
   steering.Put("Deployment", web);
   EXPECT_EQ(steering.TakeRefused().size(), 1U) << "another workload of its name";
+  steering.Replace("Deployment", {});
+  steering.Replace("Deployment", {web});
+  EXPECT_EQ(steering.TakeRefused().size(), 1U) << "it was missing in a list";
 }
 
 TEST(Steering, WhatIsRefusedOfPodsIsSaidOnceForAllOfThem) {
