@@ -36,6 +36,13 @@ absl::Status FilePlace::Check() const {
              "backup and start it (without a backup it starts with an empty store)"));
 }
 
+absl::Status SyncFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = fd >= 0 && fsync(fd) == 0;
+  if (fd >= 0) close(fd);
+  return synced ? absl::OkStatus() : absl::UnavailableError(StrCat(path, ": cannot be synced"));
+}
+
 absl::Status SyncDirectoryOf(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const int fd = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

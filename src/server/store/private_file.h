@@ -37,6 +37,8 @@ class FilePlace {
   const std::optional<FileIdentity> identity_;
 };
 
+// Returns OK once the content of the file or directory `path` is on disk; else Unavailable.
+absl::Status SyncFile(const std::string& path);
 // Syncs the file's directory. Without this, a new file may be missing after a loss of power. Returns
 // Unavailable on an error.
 absl::Status SyncDirectoryOf(const std::string& path);

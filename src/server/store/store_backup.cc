@@ -49,7 +49,7 @@ absl::Status CopyPrivately(const fs::path& from, const fs::path& to) {
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
   if (error) return Failed(from.string(), error);
   fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write, error);
-  return error ? Failed(to.string(), error) : absl::OkStatus();
+  return error ? Failed(to.string(), error) : SyncFile(to.string());
 }
 
 bool IsDatabase(const fs::path& path) {
@@ -95,9 +95,14 @@ absl::StatusOr<std::vector<BackedUpFile>> BackUpStore(const std::string& path, c
   if (error) return Failed(fresh, error);
   fs::permissions(fresh, fs::perms::owner_all, error);
   absl::Status filled = FillBackup(path, fresh);
+  if (filled.ok()) filled = SyncFile(fresh);
   if (filled.ok()) {
     fs::rename(fresh, folder, error);
-    if (error) filled = Failed(folder, error);
+    if (error) {
+      filled = Failed(folder, error);
+    } else if (filled = SyncDirectoryOf(folder); !filled.ok()) {
+      fs::remove_all(folder, error);
+    }
   }
   if (!filled.ok()) {
     fs::remove_all(fresh, error);

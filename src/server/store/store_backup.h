@@ -15,8 +15,9 @@ struct BackedUpFile {
 
 // Copies the store `path` and the files beside it (open samples, requests, budgets, prices, machines, ...)
 // into the new folder `folder`, even while a tautd writes to them. The store is copied last, so that the copy
-// contains all data to which the other files refer. Only the owner can access the copies. NotFound: there is
-// no store. AlreadyExists: the folder exists. After any other error, `folder` does not exist.
+// contains all data to which the other files refer. Only the owner can access the copies, which are on disk at
+// the return. NotFound: there is no store. AlreadyExists: the folder exists. After any other error, `folder`
+// does not exist.
 absl::StatusOr<std::vector<BackedUpFile>> BackUpStore(const std::string& path, const std::string& folder);
 
 // Copies a folder that BackUpStore made to `path` and the files beside it. AlreadyExists: a store, or a file

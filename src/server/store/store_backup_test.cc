@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "common/testing/temp_dir.h"
+#include "server/store/private_file.h"
 #include "server/store/sqlite.h"
 #include "server/store/sqlite_store.h"
 #include "server/store/store_fixture.h"
@@ -83,6 +84,14 @@ TEST(StoreBackup, IsOfOneMomentWhileTheStoreIsWritten) {
   ASSERT_TRUE(restored.ok()) << restored.status();
   EXPECT_EQ(LastWindow(**restored), WindowId{1003});
   ASSERT_TRUE(CommitWindow(1004, **restored).ok()) << "it goes on";
+}
+
+TEST(SyncFile, IsOfFilesAndFoldersAndFailsWithoutOne) {
+  const TempDir dir;
+  std::ofstream(dir.File("copy")) << "bytes";
+  EXPECT_TRUE(SyncFile(dir.File("copy")).ok());
+  EXPECT_TRUE(SyncFile(dir.path()).ok());
+  EXPECT_THAT(SyncFile(dir.File("none")).ToString(), HasSubstr("none: cannot be synced"));
 }
 
 TEST(StoreBackup, ReplacesNothing) {

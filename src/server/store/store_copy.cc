@@ -17,6 +17,7 @@ absl::Status CopyDatabase(const std::string& from, const std::string& to) {
   CloseToOthers(to);  // VACUUM INTO fills an empty file, whose mode stays private
   Statement copy(db->get(), "VACUUM INTO ?1");
   if (absl::Status s = copy.Run(to); !s.ok()) return s;
+  if (absl::Status s = SyncFile(to); !s.ok()) return s;  // VACUUM INTO does not sync
   return SyncDirectoryOf(to);
 }
 

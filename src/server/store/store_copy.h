@@ -9,7 +9,7 @@
 namespace taut::server {
 
 // Copies an SQLite file as of one instant, including its write-ahead log, even while another process writes
-// to the file. Replaces `to`. O(bytes).
+// to the file. Replaces `to`. The copy is on disk at the return. O(bytes).
 absl::Status CopyDatabase(const std::string& from, const std::string& to);
 
 class StoreCopy {
