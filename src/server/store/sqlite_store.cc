@@ -83,6 +83,17 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Option
   return db;
 }
 
+// Returns a warning if the store is missing although its lock, which stays after a use, is there; else "".
+std::string LossOf(const std::string& path, const std::string& lock) {
+  std::error_code error;
+  const bool has_store = std::filesystem::file_size(path, error) > 0 && !error;
+  if (has_store || !std::filesystem::exists(lock, error)) return "";
+  return StrCat(
+      path, ": the store is new and empty, although ", lock,
+      " shows that there was one: its history, settings, quota and ledger of budgets are gone; stop "
+      "tautd, move the new store away and restore a backup with `taut restore`");
+}
+
 }  // namespace
 
 // Ordered by dependency: the lock is destroyed last, after the database is closed.
@@ -118,7 +129,9 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& op
   // A symbolic link is another name for the same store, so the lock belongs to the real path.
   std::error_code failed;
   const std::filesystem::path real = std::filesystem::weakly_canonical(options.path, failed);
-  auto lock = FileLock::Take((failed ? options.path : real.string()) + ".lock");
+  const std::string lock_path = (failed ? options.path : real.string()) + ".lock";
+  const std::string loss = LossOf(options.path, lock_path);
+  auto lock = FileLock::Take(lock_path);
   if (!lock.ok()) return lock.status();
   std::unique_ptr<FileLock> of_file;
   if (std::filesystem::hard_link_count(options.path, failed) > 1 && !failed) {
@@ -133,6 +146,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& op
   if (!ends.ok()) return ends.status();
   parts->ends = *ends;
   parts->of_file = std::move(of_file);
+  if (!loss.empty()) parts->damage.Add(loss);
   auto states = StateRows::Open(&parts->place, &parts->turns);
   if (!states.ok()) return states.status();
   parts->states = *std::move(states);

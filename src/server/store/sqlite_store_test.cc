@@ -293,6 +293,16 @@ TEST_F(SqliteStoreTest, AFileWhoseKillsHaveOneDateIsMigrated) {
   EXPECT_THAT(RestoreText(**store), HasSubstr("kill 3\n"));
 }
 
+// The lock beside the store outlives both.
+TEST_F(SqliteStoreTest, ANewStoreWhereOneWasLostIsSaidOnce) {
+  const auto damage = [this] { return SqliteStore::Open(options_).value()->damage(); };
+  EXPECT_THAT(damage(), IsEmpty()) << "the first start";
+  EXPECT_THAT(damage(), IsEmpty());
+  std::filesystem::remove(options_.path);
+  EXPECT_THAT(damage(), testing::ElementsAre(HasSubstr("restore a backup with `taut restore`")));
+  EXPECT_THAT(damage(), IsEmpty()) << "it is said once";
+}
+
 TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {
   Open();
   Fill(100, 120);  // chunks 0..3; the first day has 88 windows
