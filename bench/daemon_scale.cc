@@ -71,7 +71,7 @@ class Scale {
     }
     restore_ms_ = Milliseconds() - start_ms;
     context_.control = control_.get();
-    context_.now = [this] { return control_->ingest().now(); };
+    context_.now = [this] { return control_->ingest().time.now(); };
     router_ =
         std::make_unique<server::Router>(access_, server::RoutesOf(access_, api_), server::Router::Parts());
   }
@@ -171,7 +171,7 @@ class Scale {
         const server::RemoteSample sample{
             cpu ? t * 0.01 * base + 0.3 * base * rng.Uniform() : base * 3e7 * rng.Uniform(0.9, 1.1),
             now.us / 1000};
-        control_->ingest().Take(labels, {&sample, 1}, now);
+        control_->ingest().samples.Take(labels, {&sample, 1}, now);
       }
     }
   }
