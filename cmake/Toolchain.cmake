@@ -28,9 +28,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 # No contraction into FMA: the same input gives the same bytes under g++ and clang.
 add_compile_options(-ffp-contract=off)
-# The Python module is a shared library of the same objects. Without interposition of symbols that costs nothing.
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-add_compile_options(-fno-semantic-interposition)
+if(NOT TAUT_SANITIZE)
+  # The Python module is a shared library of the same objects. Without interposition of symbols this costs nothing.
+  add_compile_options(-fPIC -fno-semantic-interposition)
+endif()
 if(TAUT_MARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_compile_options(-march=${TAUT_MARCH})
 endif()
