@@ -44,7 +44,7 @@ struct CellEvent {
   uint32_t amounts = 0;  // row of CellWorkload::amounts, only for kLimit and kCapacity
 };
 
-// The run times of a model's jobs, and all events in their order.
+// The run times of a model's jobs, and all events. CheckCellWorkload sorts the events by time.
 struct CellWorkload {
   std::vector<CellJobRun> runs;  // one row for each job of the model
   std::vector<CellEvent> events;

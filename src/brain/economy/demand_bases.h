@@ -64,7 +64,7 @@ class DemandBases {
   int64_t step_ = 0;
   Sum day_, week_;
   SeasonProfile daily_, weekly_;
-  std::array<double, 7> highs_ = {};  // high use of each of the last 7 days
+  std::array<double, 7> highs_ = {};  // the `promise_` quantile of use on each of the last 7 days
   int64_t days_ = 0;
   std::vector<double> scratch_;  // buffer for the use of one day
 };

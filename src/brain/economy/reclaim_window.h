@@ -9,12 +9,11 @@
 namespace taut::brain {
 
 enum class ReclaimReading : uint8_t {
-  // The lowest availability of the last reclaim_steps + 1 steps. Reclaiming takes reclaim_steps, so that
-  // capacity that the higher tiers need at time t must not have been sold during the window before t. Capacity
-  // counts only if it was free throughout the window. This is the careful reading, for a running task
-  // (availability).
+  // The lowest availability of the last reclaim_steps + 1 steps. Reclaiming takes reclaim_steps.
+  // Capacity that higher tiers need at time t must therefore be unsold for the whole window before t. This is
+  // the conservative value, for a running task (availability).
   kKept,
-  // The highest availability of the window. The amount was free at some time, so that a buyer who waits for the
+  // The highest availability of the window. The amount was free at some time, and a buyer who waits for the
   // reclaim window receives it. For a waiting task (obtainability): "60 can be freed within 10 minutes".
   kFreed,
 };

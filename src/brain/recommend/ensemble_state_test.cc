@@ -255,8 +255,8 @@ void ObserveAt100(EnsembleRecommender& r, int32_t windows) {
 }
 const double kAt100 = Grid::Memory().UpperBound(100);
 
-// (6) keeps the current limit if it is as cheap as the best limit. Without a price of slack, a high limit costs
-// as much as a lower limit long after the burst.
+// Formula (6) of ensemble.h keeps the current limit if no limit is cheaper. Here slack is free (w_under = 0), so
+// long after the burst the high limit costs as much as a lower limit.
 TEST(EnsembleState, OfLimitsAtTheSameCostTheOneInForceStays) {
   EnsembleSettings s = OneRate();
   s.half_lives_s = {1 * kHour};

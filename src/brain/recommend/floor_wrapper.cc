@@ -86,9 +86,9 @@ class FloorWrapper final : public RecommenderWrapper {
     for (float* v : {&peaks_[0], &peaks_[1], &owner_}) *v = in.Get<float>();
     last_window_ = in.Get<int32_t>();
     starting_until_ = in.Get<int32_t>();
-    // The checkpoint is older than the margin of young jobs: treat the job as not young.
+    // Versions without the margin for young jobs wrote no first window: treat the job as not young.
     first_window_ = in.remaining() > 0 ? in.Get<int32_t>() : -kMaxStoredWindow;
-    // The checkpoint is older than provisional limits: count windows from now on.
+    // Versions without provisional limits wrote no windows: count windows from now on.
     const bool knows_windows = in.remaining() > 0;
     peak_ = knows_windows ? in.Get<float>() : 0;
     windows_ = knows_windows ? in.Get<int32_t>() : 0;

@@ -385,8 +385,8 @@ TEST(WorkFunctionPrice, AJobFarAboveTheOrderPaysThePriceOfTheSquare) {
   }
 }
 
-// For a job with its own target share, the charge for a change depends on the job's own limit and price, down to
-// the lowest limit.
+// For a job with its own target share, the charge for a change is proportional to the job's own limit and depends
+// on its price. This also holds for the lowest limit.
 TEST(WorkFunctionPrice, AnOwnOrdersChangesCostByItsOwnSize) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
   for (const double usage : {0.005, 2.0}) {

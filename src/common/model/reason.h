@@ -46,7 +46,8 @@ struct Reason {
   std::vector<Candidate> candidates;
   std::string cost_unit;  // unit of costs: "bytes", "cores" (times days), or "" for a plain number
   std::vector<ReasonStep> steps;
-  // A few words, for a list beside the figures: "usage came within 20 % of the limit". "": none.
+  // The reason in a few words, for lists of decisions, such as "usage came within 20 % of the limit"; "" if there
+  // is none.
   std::string why;
   // The limit that the reason explains, after the last step. The outermost wrapper of a recommender sets the
   // limit before it calls the wrapped recommender.

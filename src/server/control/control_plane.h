@@ -62,8 +62,8 @@ class ControlPlane {
   };
   ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts);
 
-  // Restores jobs, settings, checkpoints, later windows, and the samples of open windows. Called before all
-  // other functions. status().lost() describes data that damage destroyed.
+  // Restores jobs, settings, checkpoints, the windows since the checkpoints, and the samples of open windows.
+  // Called before all other functions. status().lost() describes data that was lost because the store is damaged.
   absl::Status Restore();
 
   // ---- its parts ----

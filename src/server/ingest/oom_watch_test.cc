@@ -139,7 +139,7 @@ TEST(OomWatch, TheEndOfAContainerThatWaitsCountsBesideItsRestarts) {
     EXPECT_EQ(scrape(210, 9, 175, 0), 0U);
     EXPECT_EQ(scrape(240, 10, 220, 0), 1U);
     EXPECT_EQ(scrape(270, 10, 220, 0), 0U);
-    // A second after an end was shown as waiting, the container has been restarted.
+    // A scrape shows the container as waiting after its end. One second later a scrape shows it restarted.
     EXPECT_EQ(scrape(300, 10, 299, 1) + scrape(301, 11, 299, 0), 1U);
   } while (std::ranges::next_permutation(order).found);
 }

@@ -144,8 +144,8 @@ std::string_view KnativeServiceOf(std::string_view deployment) {
   return CutTail(name, kDigits, kDigitsOfRevision, kDigitsOfRevision) ? name : std::string_view();
 }
 
-// Returns the owner over all runs of a Spark application, or all revisions of a Knative Service. `top`: owner
-// of one run or revision.
+// Returns the owner that all runs of a Spark application, or all revisions of a Knative Service, share. `top` is
+// the owner of one run or revision.
 TopOwner OverRuns(TopOwner top, std::string_view pod) {
   if (top.kind == "deployment") {
     if (const std::string_view service = KnativeServiceOf(top.name); !service.empty())

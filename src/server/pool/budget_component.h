@@ -45,7 +45,8 @@ class BudgetComponent final : public Component {
   void Tick(const LoopTurn& turn) override;
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
-  // Returns StatesOf() the current view; empty before the first window, or if the account cannot be read.
+  // Returns StatesOf(current view). Returns an empty value before the first window, or if the account cannot be
+  // read.
   BudgetStates states();
 
  private:

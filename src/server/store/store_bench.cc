@@ -1,6 +1,6 @@
 // Benchmarks the store's file on the disk of the temporary directory; every commit is durable. Budgets: a pass of
-// 100,000 jobs with 20,000 decisions in 1 s, and the checkpoints of 100,000 jobs in 2 s. One job's month in 50 ms
-// with an empty page cache, and one call of housekeeping in 50 ms.
+// 100,000 jobs with 20,000 decisions takes 1 s, and the checkpoints of 100,000 jobs take 2 s. Reading a month of
+// one job with an empty page cache takes 50 ms, and so does one call of housekeeping.
 #include <fcntl.h>
 #include <unistd.h>
 

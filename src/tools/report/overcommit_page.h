@@ -13,7 +13,7 @@ namespace taut::tools {
 
 struct OvercommitPage {
   std::string title;       // names the replayed input
-  std::string conditions;  // text with one line per condition, such as the times and missing parts
+  std::string conditions;  // conditions of the replay, one per line, such as its period and missing data
   // One line per result: numbers of replayed and of omitted tasks and machines.
   std::vector<std::string> read{};
 };

@@ -9,7 +9,8 @@
 namespace taut::server {
 namespace {
 
-// Senders that retry resend samples of the windows that were open at a stop, and of this time before them.
+// Added to the length of an open window. A shorter gap needs no backfill, because senders that retry resend its
+// samples.
 constexpr std::chrono::seconds kShortGap{60};
 constexpr std::string_view kGapMark = "Gap: ";
 

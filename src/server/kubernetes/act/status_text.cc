@@ -77,8 +77,8 @@ std::string_view WithoutEnd(std::string_view word) {
   return word;
 }
 
-// Returns true if the word precedes an amount. Other words, such as names of containers, may only look like
-// amounts.
+// Returns true if an amount follows this word. After other words, a text that looks like an amount may be the name
+// of a container.
 bool IsAmountNext(std::string_view word) { return word == "request" || word == "limit"; }
 
 bool IsNear(std::string_view a, std::string_view b) {

@@ -17,8 +17,8 @@ namespace taut::server {
 // The current split annotations of DaemonSets and StatefulSets. Thread-safe.
 class SplitOrders {
  public:
-  // `by_nodes`: nodes have groups. `changed` receives the WorkloadKey of each workload whose annotation changed.
-  // It is called without the lock, and may call this object.
+  // `by_nodes` is true if groups of nodes are configured. `changed` receives the WorkloadKey of each workload
+  // whose annotation changed; it is called without the lock, and may call this object.
   SplitOrders(bool by_nodes, std::function<void(const std::string& workload)> changed)
       : by_nodes_(by_nodes), changed_(std::move(changed)) {}
 

@@ -28,8 +28,7 @@ struct ContainerAdvice {
 struct VpaAdvice {
   std::vector<ContainerAdvice> containers;
   bool has_pods = false;  // true if the workload has pods
-  // Text for users about requests without a target although there is a recommendation, with the reasons; "" if
-  // there are none.
+  // Explains to users why requests with a recommendation get no target; "" if each of them gets one.
   std::string stays = {};
   Amounts largest_node = {};  // largest node on which the pods may run; absent if unknown
 };
