@@ -1,8 +1,10 @@
 """tautline.replay against taut replay: the same rows as a table and as a CSV give the same numbers."""
 
 import datetime
+import gzip
 import json
 import math
+import pathlib
 import random
 import subprocess
 
@@ -228,3 +230,14 @@ def test_an_error_in_the_progress_function_is_raised():
 def test_recommenders_have_a_line_each():
     assert "analogs" in tautline.recommenders()
     assert all(tautline.recommenders().values())
+
+
+def test_the_page_runs_as_printed(tmp_path, monkeypatch):
+    page = pathlib.Path(__file__).parents[2].joinpath("docs/replay/python.md").read_text(encoding="utf-8")
+    code = page.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    path = csv_of(usage(jobs=2, days=17), tmp_path / "history.csv")
+    path.with_suffix(".csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    names = {}
+    exec(code, names)  # pylint: disable=exec-used
+    assert len(names["scores"]) == 4
