@@ -107,14 +107,6 @@ TEST(ExportValues, OnlyATrueFlagMakesASidecar) {
     EXPECT_FALSE(IsInitContainer(other)) << other;
 }
 
-TEST(ExportGroups, OnlyDaemonSetsAndStatefulSetsHaveGroups) {
-  EXPECT_EQ(WithoutGroup("shop/statefulset/db@1/app"), "shop/statefulset/db/app");
-  EXPECT_EQ(WithoutGroup("east/shop/daemonset/log@arm/app"), "east/shop/daemonset/log/app");
-  for (const char* name :
-       {"shop/deployment/web@1/app", "db@1", "statefulset/db@1/app", "shop/statefulset/db/a@1", ""})
-    EXPECT_EQ(WithoutGroup(name), name);
-}
-
 TEST(ExportGroups, JoinedJobsAreWhereTheFirstOneWas) {
   ExportedJob small = FleetJob("shop/statefulset/db@0/app"), large = FleetJob("shop/statefulset/db@1/app");
   large.job["cpu"]["would_be"] = 1.5;
