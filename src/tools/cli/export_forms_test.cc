@@ -7,6 +7,7 @@
 
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
+#include "tools/cli/export_fixture.h"
 #include "tools/cli/export_groups.h"
 #include "tools/cli/export_helm.h"
 #include "tools/cli/export_patch.h"
@@ -28,6 +29,7 @@ ExportedJob FleetJob(const std::string& name) {
              {"tasks", 2},
              {"cpu", {{"owner_limit", 2}, {"would_be", 0.5}}},
              {"memory", {{"owner_limit", kGiB}, {"would_be", kGiB / 4}}}};
+  out.job["workload"] = WorkloadOfTest(name);
   return out;
 }
 
