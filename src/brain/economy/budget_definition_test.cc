@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 const std::vector<std::string> kGroups = {"shop", "web"};
-const Price kPrice = {0, Coins(1), Coins(1)};
+const Price kPrice = {0, {Coins(1), Coins(1)}};
 
 std::vector<BudgetEntry> Changes(const BudgetDefinition& def, const BudgetAccounts& accounts,
                                  int64_t now_s = kNovember + 500) {

@@ -47,7 +47,7 @@ inline absl::Status Enter(BudgetAccounts& accounts, std::vector<BudgetEntry> ent
 inline BudgetAccounts BookOf(const BudgetDefinition& def, int64_t now_s = kNovember + 100,
                              std::vector<BudgetEntry>* ledger = nullptr) {
   BudgetAccounts accounts;
-  const auto changes = ChangesTo(def, {0, Coins(1), Coins(1)}, accounts, now_s);
+  const auto changes = ChangesTo(def, {0, {Coins(1), Coins(1)}}, accounts, now_s);
   EXPECT_TRUE(changes.ok()) << changes.status();
   if (changes.ok()) {
     EXPECT_EQ(Enter(accounts, *changes, now_s, ledger), absl::OkStatus());

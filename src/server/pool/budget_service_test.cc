@@ -264,7 +264,7 @@ TEST_F(BudgetServiceTest, NothingIsEnteredWhileTheTimeMayBeWrong) {
   const brain::BudgetEntry grant = Ask(brain::BudgetAct::kGrant, brain::Business("retail"), brain::Coins(1));
   EXPECT_EQ(service->Submit(grant, true).status(), absl::UnavailableError(doubt_));
   brain::BudgetDefinition other = brain::TwoBusinesses();
-  EXPECT_EQ(service->Reload(other, {0, brain::Coins(2), brain::Coins(1)}), absl::OkStatus());
+  EXPECT_EQ(service->Reload(other, {0, {brain::Coins(2), brain::Coins(1)}}), absl::OkStatus());
   EXPECT_THAT(All(*service), SizeIs(entries));
   doubt_.clear();
   SetTime(brain::kNovember + 10 * kDaySeconds + 60);
