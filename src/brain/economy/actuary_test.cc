@@ -51,7 +51,7 @@ TEST(Actuary, RejectsOptionsOutOfRangeWithTheValue) {
   EXPECT_THAT(message(o), HasSubstr("recover_days"));
 }
 
-// Of a capacity of 100, 60 can be freed with a probability of 99 %, so that Batch can buy 60.
+// The capacity is 100. With a probability of 99 %, 60 can be freed, and Batch can buy 60.
 TEST(Actuary, SellsWhatIsFreeNinetyNineTimesOfAHundred) {
   Actuary actuary = Make(12, 0.99, 100);
   Rng rng(5);

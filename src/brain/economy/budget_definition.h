@@ -19,7 +19,7 @@ namespace taut::brain {
 template <typename T>
 using DefinedSteps = std::vector<std::pair<std::optional<int64_t>, T>>;
 
-// What happens to new requests for quota of a group without money (see HeldGroups). Running jobs continue in
+// The decision on new requests for quota of a group without money (see HeldGroups). Running jobs continue in
 // either case.
 enum class WhenSpent : uint8_t { kContinue, kRefuse };
 

@@ -36,7 +36,7 @@ struct JobUse {
   int64_t seen_s = 0;                                      // end of the last window that measured the job
 };
 
-// What a part of a task, such as a container of a pod, requests.
+// The request of a part of a task, such as a container of a pod.
 struct TaskUse {
   std::string job, group, tier;
   QuotaVector amounts;

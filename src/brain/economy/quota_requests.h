@@ -85,7 +85,7 @@ class QuotaRequests {
   // nothing.
   absl::Status ChangeQuota(QuotaSpec spec);
 
-  // What counts. A caller may add and remove tasks, and open a request before it is applied.
+  // The use that counts. A caller may add and remove tasks, and open a request before the request is applied.
   GroupUsage& usage() { return usage_; }
   const GroupUsage& usage() const { return usage_; }
   const QuotaTree& tree() const { return usage_.tree(); }

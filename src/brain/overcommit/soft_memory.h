@@ -19,7 +19,7 @@ struct SoftTask {
 //  1. the lowest tier;
 //  2. within a tier, tasks above their request, by the excess in bytes, the largest excess first;
 //  3. then, to kill few tasks, the smallest task that suffices alone, or else the largest task.
-// Of equal tasks the first task is selected. A task without usage is never selected.
+// The first of equal tasks is selected. A task without usage is never selected.
 std::vector<uint32_t> FindVictims(std::span<const SoftTask> tasks, double capacity);
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// Which role reaches which route, and the answers where there is no route.
+// Tests the routes that each role reaches, and the responses for unknown routes.
 #include "server/api/router.h"
 
 #include <gmock/gmock.h>

@@ -157,7 +157,7 @@ TEST(AbsentValues, MachinesMarkWhatIsUnknown) {
   EXPECT_THAT(text, AllOf(HasSubstr("as of 2026-09-21 14:20"), HasSubstr("ordered: - of machine-days"),
                           HasSubstr("passed: cpu: no day yet; memory: no day yet")));
   EXPECT_EQ(CellsOf(page({{"name", "n1"}, {"present", true}, {"ready", false}}), "n1")[0], "n1~");
-  EXPECT_EQ(CellsOf(page({{"name", "n1"}, {"ready", true}}), "n1")[0], "n1!") << "a machine that is away";
+  EXPECT_EQ(CellsOf(page({{"name", "n1"}, {"ready", true}}), "n1")[0], "n1!") << "an unreachable machine";
   EXPECT_EQ(CellsOf(page({{"name", "n1"}, {"present", true}}), "n1")[0], "n1");
 }
 

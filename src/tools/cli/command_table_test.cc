@@ -1,4 +1,4 @@
-// Tests of the table of commands and of the words that users type, on a small made-up command line.
+// Tests of the table of commands and of the words that users type, on a small synthetic command line.
 #include "tools/cli/command_table.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tests of exports on a made-up fleet: which fields are set, how texts are quoted, which jobs are left out.
+// Tests of exports of a synthetic fleet: which fields are set, how texts are quoted, which jobs are left out.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>

@@ -25,7 +25,7 @@ class PodReport {
       : cluster_(cluster), naming_(cluster.naming()), now_ms_(now.us / 1000), starts_(starts), to_(to) {}
 
   void Add(const Pod& pod) {
-    // Of an ended pod, report only a recent OOM kill.
+    // Report only a recent OOM kill of an ended pod.
     if (pod.is_ended && now_ms_ - LastOomKill(pod) * 1000 > OomWatch::kNewsMs) return;
     workload_ = cluster_.pods().WorkloadOf(pod);
     Facts(pod);
