@@ -103,24 +103,14 @@ void GroupUsage::Recount() {
   if (!tree.ok()) return;  // cannot happen: ChangeQuota has checked the specification
   tree_ = *std::move(tree);
   for (auto& [id, request] : requests_) request.live = {};
-  for (const auto& job : jobs_) {
-    ForEachUse(job.second, [&](const QuotaUse& use) {
-      const uint64_t owner = OwnerOf(use, job.first);
-      if (owner == 0) return Change(tree_, use, true);
-      Request& request = requests_.at(owner);
-      request.live = Sum(request.live, use.amounts, 1);
-    });
-  }
-  // A request counts with the sum of its jobs, so requests follow all jobs.
-  for (const auto& [id, request] : requests_) Change(tree_, UseOf(request), true);
-  FindUncovered();
-}
-
-void GroupUsage::FindUncovered() {
-  std::map<std::pair<std::string, std::string>, UncoveredUse> found;
-  const auto note = [&](const QuotaUse& use) -> UncoveredUse* {
-    if (Covers(use.group, use.tier)) return nullptr;
-    UncoveredUse& out = found[{use.group, use.tier}];
+  std::map<std::pair<std::string, std::string>, UncoveredUse> uncovered;
+  // Counts a use in the tree, or as uncovered. Returns the uncovered use.
+  const auto count = [&](const QuotaUse& use) -> UncoveredUse* {
+    if (Covers(use.group, use.tier)) {
+      Change(tree_, use, true);
+      return nullptr;
+    }
+    UncoveredUse& out = uncovered[{use.group, use.tier}];
     out.group = use.group;
     out.tier = use.tier;
     out.amounts = Sum(out.amounts, use.amounts, 1);
@@ -128,16 +118,20 @@ void GroupUsage::FindUncovered() {
   };
   for (const auto& job : jobs_) {
     ForEachUse(job.second, [&](const QuotaUse& use) {
-      if (Covers(use.group, use.tier) || OwnerOf(use, job.first) != 0) return;
-      UncoveredUse* const out = note(use);
-      if (out->jobs++ == 0) out->first_job = job.first;
+      if (const uint64_t owner = OwnerOf(use, job.first); owner != 0) {
+        Request& request = requests_.at(owner);
+        request.live = Sum(request.live, use.amounts, 1);
+      } else if (UncoveredUse* const out = count(use); out != nullptr && out->jobs++ == 0) {
+        out->first_job = job.first;
+      }
     });
   }
+  // A request counts with the sum of its jobs, so requests follow all jobs.
   for (const auto& [id, request] : requests_) {
-    if (UncoveredUse* const out = note(UseOf(request)); out != nullptr) ++out->requests;
+    if (UncoveredUse* const out = count(UseOf(request)); out != nullptr) ++out->requests;
   }
   uncovered_.clear();
-  for (auto& [place, use] : found) uncovered_.push_back(std::move(use));
+  for (auto& [place, use] : uncovered) uncovered_.push_back(std::move(use));
 }
 
 void GroupUsage::SetMeasured(std::span<const JobUse> jobs, Timestamp now) {

@@ -117,7 +117,6 @@ class GroupUsage {
   uint64_t OwnerOf(const QuotaUse& use, std::string_view job) const;
   void Count(const std::string& name, const Job& job, bool more);
   void Recount();
-  void FindUncovered();
 
   QuotaSpec spec_;
   QuotaTree tree_;

@@ -296,7 +296,7 @@ void AnalogsRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
   risk.most_chance = job_.order.has_value()
                          ? LimitRisk::kNone
                          : static_cast<float>(fleet_->settings().MostChance(fleet_->resource()));
-  // If no one of n similar days was above the limit, the chance may still be about 1 in 2 n. Half a day above the
+  // If none of n similar days was above the limit, the chance may still be about 1 in 2 n. Half a day above the
   // limit is therefore always counted.
   const FleetFeatures features = FeaturesOf(ring_, decided_day_, fleet_->resource());
   double least = 0.5 / static_cast<double>(fleet_->forest().CountSimilar(features) + 1);
