@@ -44,8 +44,7 @@ GroupRules::Place LiveQuota::PlaceOf(const LiveTask& task) const {
   return rules_.Of(record);
 }
 
-std::vector<brain::TaskUse> LiveQuota::UseOf(const LiveTask& task) const {
-  const GroupRules::Place place = PlaceOf(task);
+std::vector<brain::TaskUse> LiveQuota::UseOf(const LiveTask& task, const GroupRules::Place& place) {
   std::vector<brain::TaskUse> out;
   out.reserve(task.parts.size());
   for (const LivePart& part : task.parts) out.push_back({part.job, place.group, place.tier, part.amounts});
@@ -117,10 +116,10 @@ void LiveQuota::Expire() {
 }
 
 // The task may use the quota of the task that it replaces, and the quota that is already held for it.
-LiveQuota::Answer LiveQuota::Decide(const LiveTask& task, const GroupRules::Place& place) {
+LiveQuota::Answer LiveQuota::Decide(const LiveTask& task, const GroupRules::Place& place,
+                                    std::span<const brain::TaskUse> use) {
   const auto before = task.name.empty() ? tasks_.end() : tasks_.find(task.name);
   const auto held = task.name.empty() ? held_.end() : held_.find(task.name);
-  const std::vector<brain::TaskUse> use = UseOf(task);
   if (before != tasks_.end()) usage_.RemoveTask(UseOf(before->second), false);
   if (held != held_.end()) usage_.RemoveTask(UseOf(held->second.task), false);
   const brain::QuotaVector without = usage_.InUse(place.group, place.tier);
@@ -149,14 +148,15 @@ LiveQuota::Answer LiveQuota::Ask(const LiveTask& task, bool dry_run) {
     });
   });
   if (!usage_.Covers(place.group, place.tier) || !asks) return {Outcome::kNotCovered};
-  const Answer out = Decide(task, place);
+  const std::vector<brain::TaskUse> use = UseOf(task, place);
+  const Answer out = Decide(task, place, use);
   if (out.outcome != Outcome::kFits || dry_run) return out;
   std::string name = !task.name.empty() ? task.name : !task.uid.empty() ? task.uid : StrCat("#", ++nameless_);
   Unhold(name);
   const double until_s = steady_s_() + hold_s_;
   held_[name] = {task, until_s};
   ends_.emplace_back(until_s, std::move(name));
-  usage_.AddTask(UseOf(task));
+  usage_.AddTask(use);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -78,12 +79,13 @@ class LiveQuota {
 
   // The functions below REQUIRE mutex_.
   GroupRules::Place PlaceOf(const LiveTask& task) const;
-  std::vector<brain::TaskUse> UseOf(const LiveTask& task) const;
+  std::vector<brain::TaskUse> UseOf(const LiveTask& task) const { return UseOf(task, PlaceOf(task)); }
+  static std::vector<brain::TaskUse> UseOf(const LiveTask& task, const GroupRules::Place& place);
   void Unhold(const std::string& key);
   void UnholdIfSame(const LiveTask& task);
   void Expire();
   // Decides by how much the use of the task's group grows. Holds nothing.
-  Answer Decide(const LiveTask& task, const GroupRules::Place& place);
+  Answer Decide(const LiveTask& task, const GroupRules::Place& place, std::span<const brain::TaskUse> use);
 
   std::mutex& mutex_;
   brain::GroupUsage& usage_;
