@@ -1,11 +1,11 @@
 #include "arrow_column.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "common/base/strings.h"
+#include "common/base/whole_number.h"
 
 namespace taut::python {
 namespace {
@@ -24,13 +24,10 @@ struct TextView {
 static_assert(sizeof(TextView) == 16);
 
 // Parses the scale of "d:19,10" or "d:19,10,128"; nullopt for other widths.
-std::optional<int> DecimalScale(std::string_view format) {
+std::optional<int64_t> DecimalScale(std::string_view format) {
   const std::vector<std::string_view> parts = Split(format.substr(2), ',');
-  int scale = 0;
   if (parts.size() < 2 || (parts.size() == 3 && parts[2] != "128")) return std::nullopt;
-  const auto [end, error] = std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), scale);
-  return error == std::errc() && end == parts[1].data() + parts[1].size() ? std::optional(scale)
-                                                                          : std::nullopt;
+  return WholeNumber(parts[1]);
 }
 
 }  // namespace
@@ -67,11 +64,11 @@ absl::StatusOr<ArrowColumn> ArrowColumn::Create(const ArrowSchema& schema, std::
     for (size_t i = 0; known && i < unit; ++i) out.per_second_ *= 1000;
   }
   if (format.starts_with("d:")) {
-    const std::optional<int> scale = DecimalScale(format);
+    const std::optional<int64_t> scale = DecimalScale(format);
     known = scale.has_value();
     out.kind_ = Kind::kDecimal;
     out.layout_ = Layout::kD128;
-    out.decimal_factor_ = std::pow(10.0, -scale.value_or(0));
+    out.decimal_factor_ = std::pow(10.0, -static_cast<double>(scale.value_or(0)));
   }
   if (!known) {
     return absl::InvalidArgumentError(StrCat(

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -15,9 +14,11 @@
 #include "common/base/printable.h"
 #include "common/base/strings.h"
 #include "common/base/time.h"
+#include "common/base/whole_number.h"
 #include "fmt/format.h"
 #include "tools/trace/csv_reader.h"
 #include "tools/trace/csv_time.h"
+#include "tools/trace/plain_rows.h"
 
 namespace taut::python {
 namespace {
@@ -44,10 +45,6 @@ constexpr std::string_view kExpected =
     "expected time, job, cpu_cores or memory_bytes or both, and optionally task, cpu_limit, memory_limit, "
     "oom_kills, duration, cpu_max";
 
-constexpr int64_t kAloneSeconds = 300;
-constexpr uint32_t kFirstNamedTask = uint32_t{1} << 31;
-constexpr int64_t kMostKills = 1'000'000;
-
 struct Owned {
   ArrowSchema schema{};
   ArrowArray array{};
@@ -70,7 +67,7 @@ absl::Status StreamError(ArrowArrayStream& stream, int code) {
 class TableReader {
  public:
   TableReader(bool strict, tools::TraceSink& sink, tools::ReadReport& report)
-      : strict_(strict), sink_(sink), report_(report), lengths_(sink, kAloneSeconds) {}
+      : strict_(strict), sink_(sink), report_(report), lengths_(sink, tools::kPlainAloneSeconds) {}
 
   absl::Status Begin(const ArrowSchema& schema);
   absl::Status Take(const ArrowArray& batch);
@@ -175,28 +172,21 @@ bool TableReader::ReadLimit(TableColumn column, int64_t row, std::optional<float
 bool TableReader::ReadTask(int64_t row, uint32_t& task) {
   if (!has(kTask) || columns_[kTask]->IsNull(row)) return true;
   const ArrowColumn& column = *columns_[kTask];
-  int64_t number = -1;
-  if (column.kind() == Kind::kInteger) {
-    number = column.Integer(row);
-    task = static_cast<uint32_t>(number);
-    return number >= 0 && number < int64_t{kFirstNamedTask};
+  const bool is_text = column.kind() == Kind::kText;
+  if (const auto number = is_text ? WholeNumber(column.Text(row)) : std::optional(column.Integer(row))) {
+    task = static_cast<uint32_t>(*number);
+    return *number >= 0 && *number < int64_t{tools::kFirstNamedTask};
   }
-  const std::string_view text = column.Text(row);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size()) {
-    task = static_cast<uint32_t>(number);
-    return number >= 0 && number < int64_t{kFirstNamedTask};
-  }
-  const uint32_t named = tasks_.Number(text);
-  task = kFirstNamedTask + named;
-  return named < kFirstNamedTask;
+  const uint32_t named = tasks_.Number(column.Text(row));
+  task = tools::kFirstNamedTask + named;
+  return named < tools::kFirstNamedTask;
 }
 
 std::optional<TableReader::Bad> TableReader::Read(int64_t row, UsageRow& out, std::string_view& job) {
   int64_t us = 0;
-  if (!ReadTime(row, us)) return Bad{kTime, "bad time"};
+  if (!ReadTime(row, us)) return Bad{kTime, tools::kBadTime};
   out.start = Timestamp{us};
-  if (!ReadTask(row, out.task)) return Bad{kTask, "task number out of range"};
+  if (!ReadTask(row, out.task)) return Bad{kTask, tools::kBadTask};
   for (const auto& [column, to] : {std::pair{kCpu, &out.cpu_mean_cores},
                                    {kMemory, &out.memory_mean_bytes},
                                    {kCpuMax, &out.cpu_max_cores}}) {
@@ -206,8 +196,8 @@ std::optional<TableReader::Bad> TableReader::Read(int64_t row, UsageRow& out, st
   if (!ReadLimit(kMemoryLimit, row, out.memory_limit_bytes)) return Bad{kMemoryLimit, tools::kBadNumber};
   if (has(kOomKills) && !columns_[kOomKills]->IsNull(row)) {
     const double kills = columns_[kOomKills]->Real(row);
-    if (!(kills >= 0 && kills <= kMostKills && kills == std::floor(kills)))
-      return Bad{kOomKills, "oom_kills is not a whole number from 0 to 1000000"};
+    if (!(kills >= 0 && kills <= tools::kMostKills && kills == std::floor(kills)))
+      return Bad{kOomKills, tools::kBadKills};
     out.oom_kills = static_cast<uint32_t>(kills);
   }
   if (has(kDuration)) {
@@ -215,7 +205,7 @@ std::optional<TableReader::Bad> TableReader::Read(int64_t row, UsageRow& out, st
     const auto length_us =
         static_cast<int64_t>(static_cast<double>(static_cast<float>(seconds)) * kMicrosPerSecond + 0.5);
     if (!(length_us > 0 && length_us <= kWindowSeconds * kMicrosPerSecond))
-      return Bad{kDuration, "duration is not a number of seconds above 0 and up to 300"};
+      return Bad{kDuration, tools::kBadDuration};
     out.end = Timestamp{us + length_us};
   }
   const ArrowColumn& jobs = *columns_[kJob];
@@ -223,9 +213,9 @@ std::optional<TableReader::Bad> TableReader::Read(int64_t row, UsageRow& out, st
     if (jobs.kind() == Kind::kInteger) job_text_ = std::to_string(jobs.Integer(row));
     job = jobs.kind() == Kind::kInteger ? std::string_view(job_text_) : jobs.Text(row);
   }
-  if (job.empty()) return Bad{kJob, "no job name"};
+  if (job.empty()) return Bad{kJob, tools::kNoJobName};
   if (!out.cpu_mean_cores.has_value() && !out.memory_mean_bytes.has_value())
-    return Bad{has(kMemory) ? kMemory : kCpu, "no usage in the row"};
+    return Bad{has(kMemory) ? kMemory : kCpu, tools::kNoUsage};
   return std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 #include "tools/trace/csv_header.h"
 #include "tools/trace/csv_reader.h"
 #include "tools/trace/csv_time.h"
+#include "tools/trace/plain_rows.h"
 
 namespace taut::tools {
 namespace {
@@ -34,13 +35,8 @@ constexpr std::array<std::string_view, kNumColumns> kColumnNames = {
     "time",         "job",       "task",     "cpu_cores", "memory_bytes", "cpu_limit",
     "memory_limit", "oom_kills", "duration", "cpu_max",   "cpu_seconds"};
 
-constexpr int64_t kCsvAloneSeconds = 300;
-constexpr uint32_t kFirstNamedTask = uint32_t{1} << 31;
 constexpr uint32_t kDenseTasks = 256;
-constexpr int64_t kMostKills = 1'000'000;  // maximum number of kills in a row
-constexpr std::string_view kBadKills = "oom_kills is not a whole number from 0 to 1000000";
 constexpr double kMostCores = 1e9;
-constexpr std::string_view kBadDuration = "duration is not a number of seconds above 0 and up to 300";
 constexpr std::string_view kBadSpread = "cpu_seconds is not a list of CORES:SECONDS, cores ascending";
 
 class GenericCsvReader final : public FormatReader {
@@ -49,7 +45,7 @@ class GenericCsvReader final : public FormatReader {
       : context_(context),
         gate_(context),
         index_(',', /*quotes=*/true),
-        lengths_(context.sink, kCsvAloneSeconds) {}
+        lengths_(context.sink, kPlainAloneSeconds) {}
 
   absl::Status BeginFile(std::string_view name, int /*table*/) override {
     gate_.BeginFile(name);
@@ -306,10 +302,10 @@ absl::Status GenericCsvReader::Take(const CsvRow& row) {
   if (row.size() != num_columns_) return gate_.Bad(kBadColumns, row);
   UsageRow out;
   int64_t us = 0;
-  if (!clock_.Parse(row, at_[kTime], us)) return gate_.Bad("bad time", row);
+  if (!clock_.Parse(row, at_[kTime], us)) return gate_.Bad(kBadTime, row);
   if (!unit_said_) [[unlikely]]
     SayUnit();
-  if (!TakeTask(row, out.task)) return gate_.Bad("task number out of range", row);
+  if (!TakeTask(row, out.task)) return gate_.Bad(kBadTask, row);
   if (!Figure(row, kCpu, out.cpu_mean_cores) || !Figure(row, kMemory, out.memory_mean_bytes) ||
       !Limit(cpu_limit_, row, kCpuLimit, out.cpu_limit_cores) ||
       !Limit(memory_limit_, row, kMemoryLimit, out.memory_limit_bytes)) {
@@ -321,8 +317,8 @@ absl::Status GenericCsvReader::Take(const CsvRow& row) {
   if (at_[kDuration] >= 0 && !TakeDuration(row, out)) return gate_.Bad(kBadDuration, row);
   if (at_[kCpuSeconds] >= 0 && !TakeSpread(Text(row, kCpuSeconds), out)) return gate_.Bad(kBadSpread, row);
   const std::string_view name = Text(row, kJob);
-  if (name.empty()) return gate_.Bad("no job name", row);
-  if (!out.cpu_mean_cores && !out.memory_mean_bytes) return gate_.Bad("no usage in the row", row);
+  if (name.empty()) return gate_.Bad(kNoJobName, row);
+  if (!out.cpu_mean_cores && !out.memory_mean_bytes) return gate_.Bad(kNoUsage, row);
   if (!gate_.InRange(us, row)) return absl::OkStatus();
   const uint32_t job = names_.Number(name);
   if (job == jobs_.size()) {
