@@ -1,5 +1,6 @@
 #include "tools/cli/answer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -35,6 +36,8 @@ std::string PercentText(double share) {
 
 int64_t IntAt(const Json& object, std::string_view key) {
   const Json& value = At(object, key);
+  // The conversion of a number outside of int64_t is undefined.
+  if (value.is_number_float()) return static_cast<int64_t>(std::clamp(value.get<double>(), -9e18, 9e18));
   return value.is_number() ? value.get<int64_t>() : 0;
 }
 

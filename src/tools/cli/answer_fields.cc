@@ -24,7 +24,7 @@ std::optional<double> FieldNumber(const Json& object, const char* key) {
 
 std::string FieldCount(const Json& object, const char* key) {
   const std::optional<double> n = FieldNumber(object, key);
-  return n.has_value() && *n >= 0 ? FormatCount(static_cast<uint64_t>(*n)) : kNothing;
+  return n.has_value() && *n >= 0 ? FormatCount(static_cast<uint64_t>(IntAt(object, key))) : kNothing;
 }
 
 std::string FieldCount(const Json& object, const char* key, std::string_view one) {
@@ -32,8 +32,11 @@ std::string FieldCount(const Json& object, const char* key, std::string_view one
 }
 
 std::string FieldTime(const Json& object, const char* key) {
-  const std::optional<double> t = FieldNumber(object, key);
-  return t.has_value() ? FormatTime(static_cast<int64_t>(*t)) : kNothing;
+  return FieldNumber(object, key).has_value() ? FormatTime(IntAt(object, key)) : kNothing;
+}
+
+std::string FieldDuration(const Json& object, const char* key) {
+  return FieldNumber(object, key).has_value() ? FormatDuration(IntAt(object, key)) : kNothing;
 }
 
 std::string FieldAmount(Target target, const Json& object, const char* key) {

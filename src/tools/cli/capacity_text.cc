@@ -124,7 +124,8 @@ std::string CapacityLinesText(const Json& page) {
     for (const CapacityFigure& figure : kCapacityFigures) head.emplace_back(figure.name);
     TextTable table(std::move(head));
     for (size_t i = 0; i < times.size(); ++i) {
-      std::vector<std::string> row = {times[i].is_number() ? FormatTime(times[i].get<int64_t>()) : kNothing};
+      std::vector<std::string> row = {times[i].is_number_integer() ? FormatTime(times[i].get<int64_t>())
+                                                                   : kNothing};
       for (const CapacityFigure& figure : kCapacityFigures) {
         const Json& values = ItemsAt(At(page, Name(r)), figure.key);
         row.push_back(i < values.size() ? LineAmountText(Name(r), values[i]) : kNothing);

@@ -104,8 +104,8 @@ std::string ReplicaSumsText(const Json& sums) {
   const double jobs = FieldNumber(sums, "jobs").value_or(0),
                windows = FieldNumber(sums, "windows_day").value_or(0);
   const Json& by_cause = At(sums, "jobs_held");
-  const double held =
-      FieldNumber(by_cause, "not_measured").value_or(0) + FieldNumber(by_cause, "no_number").value_or(0);
+  const int64_t held = std::max<int64_t>(0, IntAt(by_cause, "not_measured")) +
+                       std::max<int64_t>(0, IntAt(by_cause, "no_number"));
   if (jobs == 0 && held == 0) return "";
   std::string out = fmt::format("replicas of {}: {} run, {} recommended", FieldCount(sums, "jobs", "job"),
                                 FieldCount(sums, "tasks", "task"), FieldCount(sums, "would_be"));
@@ -121,17 +121,18 @@ std::string ReplicaSumsText(const Json& sums) {
 // Returns the earliest and the latest time at which a job without a recommendation receives one; "" if every job
 // has one.
 std::string ProvisionalText(const Json& jobs) {
-  std::optional<double> first, last;
+  std::optional<int64_t> first, last;
   for (const Json& job : jobs) {
     for (const Resource r : kResources) {
-      const std::optional<double> at = FieldNumber(At(job, Name(r)), "first_recommendation_at");
-      if (!at.has_value()) continue;
-      first = std::min(first.value_or(*at), *at);
-      last = std::max(last.value_or(*at), *at);
+      const Json& of = At(job, Name(r));
+      if (!At(of, "first_recommendation_at").is_number()) continue;
+      const int64_t at_s = IntAt(of, "first_recommendation_at");
+      first = std::min(first.value_or(at_s), at_s);
+      last = std::max(last.value_or(at_s), at_s);
     }
   }
   if (!first.has_value()) return "";
-  const auto time = [](double t) { return StrCat(FormatTime(static_cast<int64_t>(t)), " UTC"); };
+  const auto time = [](int64_t t) { return StrCat(FormatTime(t), " UTC"); };
   return Wrapped(
       StrCat("~: provisional, wide as it is of few windows, set in no mode and in no saving; first "
              "recommendation at ",

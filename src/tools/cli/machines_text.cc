@@ -4,6 +4,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/answer.h"
+#include "tools/cli/answer_fields.h"
 #include "tools/cli/terminal.h"
 
 namespace taut::tools {
@@ -68,7 +69,7 @@ std::string DeliveredText(const Json& page) {
               judged == 0 ? "no day yet"
                           : fmt::format("{:.3g} % of {} machine-days",
                                         100 * static_cast<double>(passed) / static_cast<double>(judged),
-                                        FormatCount(static_cast<uint64_t>(judged))));
+                                        FieldCount(counts, "judged")));
   }
   return out;
 }
@@ -88,9 +89,8 @@ std::string MachinesText(const Json& page) {
     return At(page, "window_end").is_null() ? "no window has closed yet: ask again in 5 minutes\n"
                                             : "no machine fits\n";
   std::string out = FittedTable(28, 6, [&](size_t width) { return MachinesTable(page, width); });
-  StrAppend(&out, FormatCount(machines.size()), " of ",
-            FormatCount(static_cast<uint64_t>(IntAt(page, "total"))), " machines, as of ",
-            FormatTime(IntAt(page, "window_end")), "\n");
+  StrAppend(&out, FormatCount(machines.size()), " of ", FieldCount(page, "total"), " machines, as of ",
+            FieldTime(page, "window_end"), "\n");
   StrAppend(&out, "ordered: ", RiskText(page),
             " of machine-days pass the predicted peak of the next 24 h\npassed: ", DeliveredText(page), "\n");
   out +=

@@ -19,14 +19,12 @@ std::string AgentsTable(const Json& agents, size_t width) {
   TextTable table({"agent", "host", "state", "tasks\n(managed)", "agent's\nCPU cores", "\nmemory",
                    "heard\nago", "queue", "win-\ndows", "OOM\nkills", "applied\n/failed"});
   for (const Json& a : agents) {
-    const std::optional<double> heard = FieldNumber(a, "heard_seconds_ago");
     table.Add({Shortened(FieldText(a, "name"), width) + (At(a, "observes") == Json(true) ? "*" : ""),
                Shortened(FieldText(a, "host"), width),
                At(a, "connected") == Json(true) ? "connected" : "disconnected",
                StrCat(FieldCount(a, "tasks"), " (", FieldCount(a, "managed_tasks"), ")"),
                FieldShort(Resource::kCpu, a, "cpu_share_cores"),
-               FieldShort(Resource::kMemory, a, "resident_bytes"),
-               heard.has_value() ? FormatDuration(static_cast<int64_t>(*heard)) : kNothing,
+               FieldShort(Resource::kMemory, a, "resident_bytes"), FieldDuration(a, "heard_seconds_ago"),
                FieldShort(Resource::kMemory, a, "queued_bytes"), FieldCount(a, "windows"),
                FieldCount(a, "oom_kills"), StrCat(FieldCount(a, "applied"), "/", FieldCount(a, "failed"))});
   }
@@ -85,12 +83,12 @@ std::string NoWindowText(const Json& status) {
 }
 
 std::string StatusText(const Json& s, int64_t now_s) {
-  const auto started = static_cast<int64_t>(FieldNumber(s, "started").value_or(static_cast<double>(now_s)));
+  const int64_t started_s = At(s, "started").is_number() ? IntAt(s, "started") : now_s;
   const Json& cell = At(At(s, "cell"), "name");
   std::string out =
       cell.is_string() && cell != Json("") ? StrCat("cell ", FieldText(At(s, "cell"), "name"), "\n") : "";
   out += fmt::format("tautd {}, up {}, {}\nclock {}, limits go to {}, store {}\n", FieldText(s, "version"),
-                     FormatDuration(std::max<int64_t>(now_s - started, 0)),
+                     FormatDuration(std::max<int64_t>(now_s - started_s, 0)),
                      At(s, "ready") == Json(true) ? "ready" : "not ready", FieldText(s, "clock"),
                      FieldText(s, "actuator"), FieldText(s, "store"));
   if (const Json& warnings = At(s, "warnings"); warnings.is_array()) {

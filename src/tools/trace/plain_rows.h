@@ -1,5 +1,5 @@
-// Bounds of the rows of plain usage, and the causes for which a row is skipped: common to the plain CSV format and to
-// tables of the Python package.
+// Bounds of the rows of plain usage, and the causes for which a row is skipped. The plain CSV format and tables of
+// the Python package share them.
 #pragma once
 
 #include <cstdint>
