@@ -22,8 +22,8 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/decisions.h"
 #include "tools/cli/explain_text.h"
+#include "tools/cli/replay_report.h"
 #include "tools/cli/results.h"
-#include "tools/cli/stories.h"
 #include "tools/cli/trace_until.h"
 #include "tools/report/html_report.h"
 #include "tools/sim/lane_scores.h"
@@ -39,9 +39,6 @@ using tools::LimitChange;
 using tools::LoadedTrace;
 // Receives a text, and the done and total amount of work.
 using Progress = std::function<void(const std::string&, double, double)>;
-
-constexpr size_t kMaxJobsWithReasons = 5000;
-constexpr size_t kReportStories = 10;
 
 // Converts a status to an exception: ValueError for invalid input, OSError for files, else RuntimeError. Options
 // are named as in Python: "warmup", not "--warmup".
@@ -159,7 +156,7 @@ class Replayed {
       changes_.push_back(change);
       return absl::OkStatus();
     };
-    if (trace_->jobs().size() <= kMaxJobsWithReasons) {
+    if (trace_->jobs().size() <= tools::kMaxJobsWithReasons) {
       hooks.on_job_end = [this](JobId job, brain::PolicyPair, Resource r, const brain::Lane& lane) {
         lane.recommender().Explain(reasons_[{job.value, r}].emplace_back());
       };
@@ -318,17 +315,10 @@ class Replayed {
   std::string Report(const std::string& title) {
     auto log = ValueOf(tools::DecisionLog::Create());
     for (const LimitChange& c : changes_) Check(log->Add(c));
-    const brain::PolicyPair shown = options_.policies.back();
-    tools::ReportInput input;
-    input.stories = ValueOf(tools::TellStories(
-        *trace_, result_, *log, tools::ChooseStories(result_, shown, {}, kReportStories), reasons_));
+    tools::ReportInput input = ValueOf(
+        tools::ReportInputOf({*trace_, options_, result_}, options_.policies.back(), {}, *log, reasons_));
     input.title = title;
     input.command = "tautline.replay(...)";
-    input.clock_is_unix = LooksLikeUnixTime(int64_t{result_.first_day} * kDaySeconds);
-    input.notes = {tools::DescribeInput(*trace_)};
-    input.result = &result_;
-    input.jobs = &trace_->jobs();
-    input.shown_first = shown;
     return tools::HtmlReport(input);
   }
 

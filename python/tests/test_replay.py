@@ -134,6 +134,7 @@ def test_report_is_a_page(result, tmp_path):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.lstrip().lower().startswith("<!doctype html") and "shop/web-0" in page
     assert "<b>title</b>" not in page
+    assert "after 4 days of warm-up; feedback none" in page
 
 
 def test_a_trace_is_a_table(columns, result, tmp_path):

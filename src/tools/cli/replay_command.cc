@@ -12,18 +12,14 @@
 #include "tools/cli/decisions.h"
 #include "tools/cli/outputs.h"
 #include "tools/cli/replay_mode.h"
+#include "tools/cli/replay_report.h"
 #include "tools/cli/resource_option.h"
 #include "tools/cli/results.h"
-#include "tools/cli/stories.h"
 #include "tools/cli/terminal.h"
 #include "tools/report/html_report.h"
 
 namespace taut::tools {
 namespace {
-
-// Maximum number of jobs for which the replay stores reasons for the report.
-constexpr size_t kMaxJobsWithReasons = 5000;
-constexpr size_t kStories = 10;
 
 absl::Status WriteFile(OutputFile& file, const std::string& content) {
   file.Append(content);
@@ -78,20 +74,6 @@ class ReplayOutputs {
   LastReasons reasons_;
 };
 
-std::string Conditions(const ReplayOptions& options, const ReplayResult& result) {
-  std::string out = fmt::format("scored {} to {}, after {:.3g} days of warm-up; feedback {}",
-                                FormatTime(int64_t{result.first_scored_day} * kDaySeconds),
-                                FormatTime((int64_t{result.last_day} + 1) * kDaySeconds),
-                                static_cast<double>(options.warmup_s) / kDaySeconds,
-                                options.feedback == Feedback::kNone ? "none" : "oom-restart");
-  if (options.managed.has_value()) StrAppend(&out, "; mode ", Name(options.managed->mode));
-  if (options.cap_at_owner) StrAppend(&out, "; every limit capped at the owner's");
-  if (result.partial) {
-    StrAppend(&out, "\nPARTIAL: interrupted after ", result.days_done, " of ", result.days_total, " days");
-  }
-  return out;
-}
-
 absl::Status WriteReport(const ReplayArgs& args, const ReplayOptions& options, LoadedTrace& trace,
                          const ReplayResult& result, ReplayOutputs& outputs) {
   brain::PolicyPair shown = options.policies.back();
@@ -104,24 +86,14 @@ absl::Status WriteReport(const ReplayArgs& args, const ReplayOptions& options, L
     if (!job.ok()) return job.status();
     named.push_back(*job);
   }
-  absl::StatusOr<std::vector<JobStory>> stories = TellStories(
-      trace, result, outputs.log(), ChooseStories(result, shown, named, kStories), outputs.reasons());
-  if (!stories.ok()) return stories.status();
-  ReportInput input;
-  input.title = fmt::format(
+  absl::StatusOr<ReportInput> input =
+      ReportInputOf({trace, options, result}, shown, named, outputs.log(), outputs.reasons());
+  if (!input.ok()) return input.status();
+  input->title = fmt::format(
       "Replay of {}{}", args.trace.paths.front(),
       args.trace.paths.size() > 1 ? fmt::format(" and {} more", args.trace.paths.size() - 1) : "");
-  input.command = args.command_line;
-  input.clock_is_unix = LooksLikeUnixTime(int64_t{result.first_day} * kDaySeconds);
-  input.notes = {DescribeInput(trace), Conditions(options, result)};
-  if (std::string recorded = RecordedText(result.recorded); !recorded.empty()) {
-    input.notes.push_back(std::move(recorded));
-  }
-  input.result = &result;
-  input.jobs = &trace.jobs();
-  input.shown_first = shown;
-  input.stories = *std::move(stories);
-  return WriteFile(*outputs.report(), HtmlReport(input));
+  input->command = args.command_line;
+  return WriteFile(*outputs.report(), HtmlReport(*input));
 }
 
 absl::StatusOr<ReplayResult> ReplayLoaded(const ReplayArgs& args, const ReplayOptions& options,
@@ -149,7 +121,7 @@ int PrintResult(const ReplayArgs& args, const ReplayOptions& options, const Load
   if (args.output != OutputForm::kTable) {
     Print(FormattedText(args.output, ResultJson(result, trace.jobs(), /*with_jobs=*/false)));
   } else {
-    Print(StrCat(DescribeInput(trace), Conditions(options, result), "\n\n",
+    Print(StrCat(DescribeInput(trace), ReplayConditions(options, result), "\n\n",
                  ResultTables(result, args.details),
                  args.details ? "" : "--details: by job, promised and delivered, what the columns mean\n"));
     for (const auto& [what, path] : {std::pair{"report", &args.report}, std::pair{"results", &args.json},
