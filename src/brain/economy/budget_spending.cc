@@ -42,10 +42,11 @@ absl::StatusOr<BudgetSpending> Attribute(const BudgetAccounts& accounts, std::ve
     // Entries of one group and day are merged, because the spending of a day is divided as a whole.
     for (++i; i < days.size() && days[i].group == day.group && days[i].day_s == day.day_s; ++i) {
       if (absl::Status s = AddTo(day.amount, days[i].amount); !s.ok()) return s;
+      if (absl::Status s = AddTo(day.again, days[i].again); !s.ok()) return s;
     }
     GroupSpending& of = out.groups[day.group];
     if (absl::Status s = AddTo(of.spent, day.amount); !s.ok()) return s;
-    if (absl::Status s = AddTo(out.total, day.amount); !s.ok()) return s;
+    if (absl::Status s = AddTo(out.total, {day.amount.micros - day.again.micros}); !s.ok()) return s;
     const HolderState* holder = accounts.Find(GroupHolder(day.group));
     const int64_t left = holder == nullptr ? 0 : holder->balance().micros - of.own.micros;
     const Money own = {std::min(std::max<int64_t>(0, left), day.amount.micros)};
@@ -72,19 +73,22 @@ absl::StatusOr<BudgetSpending> Attribute(const BudgetAccounts& accounts, std::ve
 absl::StatusOr<std::vector<GroupDay>> RestOfPeriod(const BudgetAccounts& accounts,
                                                    std::span<const GroupDay> recent, int64_t recent_s,
                                                    int64_t now_s) {
-  std::map<std::string, Money> rates;
+  std::map<std::string, GroupDay> rates;
   for (const GroupDay& day : recent) {
-    if (absl::Status s = AddTo(rates[day.group], day.amount); !s.ok()) return s;
+    GroupDay& rate = rates[day.group];
+    if (absl::Status s = AddTo(rate.amount, day.amount); !s.ok()) return s;
+    if (absl::Status s = AddTo(rate.again, day.again); !s.ok()) return s;
   }
   std::vector<GroupDay> out;
   for (const auto& [group, spent] : rates) {
     for (int64_t from = std::max(now_s, accounts.period().from_s); from < accounts.period().to_s;
          from = NextDay(from)) {
-      const int64_t seconds = std::min(NextDay(from), accounts.period().to_s) - from;
-      const absl::StatusOr<Money> amount =
-          PriceTimes(spent, static_cast<uint64_t>(seconds), static_cast<uint64_t>(recent_s));
+      const auto seconds = static_cast<uint64_t>(std::min(NextDay(from), accounts.period().to_s) - from);
+      const absl::StatusOr<Money> amount = PriceTimes(spent.amount, seconds, static_cast<uint64_t>(recent_s));
       if (!amount.ok()) return amount.status();
-      out.push_back({group, FloorDiv(from, kDaySeconds) * kDaySeconds, *amount});
+      const absl::StatusOr<Money> again = PriceTimes(spent.again, seconds, static_cast<uint64_t>(recent_s));
+      if (!again.ok()) return again.status();
+      out.push_back({group, FloorDiv(from, kDaySeconds) * kDaySeconds, *amount, *again});
     }
   }
   return out;

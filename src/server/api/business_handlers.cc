@@ -101,11 +101,18 @@ void PutFunders(const BudgetView& view, const std::string& group, JsonWriter& js
   PutMoney("unfunded", spending.unfunded, json);
 }
 
-void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, JsonWriter& json) {
+// Budgets of the setting prices.budgets are left out: /api/v1/budgets has them, and their groups overlap.
+void PutBusinesses(const BudgetView& view, const BudgetService& service, const Reach& reach,
+                   JsonWriter& json) {
+  const int64_t now_s = service.now_s();
+  const auto is_listed = [&](const brain::BudgetHolder& holder) {
+    return HasHolder(reach, holder) &&
+           std::ranges::find(service.labels(), holder.name, &LabelGroup::name) == service.labels().end();
+  };
   json.Key("businesses");
   json.BeginArray();
   for (const auto& [holder, state] : view.accounts.holders()) {
-    if (!holder.is_business() || !HasHolder(reach, holder)) continue;
+    if (!holder.is_business() || !is_listed(holder)) continue;
     json.BeginObject();
     PutHolder(view, holder, state, now_s, json);
     PutMoney("per_period", state.per_period, json);
@@ -118,7 +125,7 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
   json.Key("groups");
   json.BeginArray();
   for (const auto& [holder, state] : view.accounts.holders()) {
-    if (holder.is_business() || !HasHolder(reach, holder)) continue;
+    if (holder.is_business() || !is_listed(holder)) continue;
     json.BeginObject();
     PutHolder(view, holder, state, now_s, json);
     PutFunders(view, holder.name, json);
@@ -348,7 +355,7 @@ HttpResponse GetBusinesses(const ApiCall& call, BudgetService* service) {
     for (const std::string& warning : (*view)->warnings) json.String(warning);
   }
   json.EndArray();
-  PutBusinesses(**view, call.reach, service->now_s(), json);
+  PutBusinesses(**view, *service, call.reach, json);
   json.EndObject();
   return JsonResponse(200, json.Take());
 }

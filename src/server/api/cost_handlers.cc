@@ -60,7 +60,7 @@ std::vector<std::string> LabelsOf(const CostReport& report, const FleetView& vie
 
 // Returns true if the caller may see the budget, which must be for the label that defines groups. With another
 // label, some of the budget's jobs may belong to other groups.
-bool HasBudget(const Reach& reach, const Budget& budget) {
+bool HasBudget(const Reach& reach, const LabelGroup& budget) {
   if (reach.all()) return true;
   if (reach.scheme() == nullptr || budget.label.empty()) return false;
   return reach.scheme()->group_template() == StrCat("{", budget.label, "}") && reach.Has(budget.value);
@@ -156,32 +156,49 @@ HttpResponse GetCosts(const ApiCall& call, const FleetAccess& access) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse GetBudgets(const ApiCall& call, const FleetAccess& access, const LabelBudgets* budgets) {
+// Writes the budgets of the setting prices.budgets.
+absl::Status PutLabelBudgets(BudgetService& budgets, const Reach& reach, JsonWriter& json) {
+  const auto view = budgets.View();
+  if (!view.ok()) return view.status();
+  const auto put = [&](std::string_view name, brain::Money amount) {
+    json.Key(name);
+    json.Number(static_cast<double>(amount.micros) / 1e6, kCostDigits);
+  };
+  for (const LabelGroup& label : budgets.labels()) {
+    const brain::BudgetHolder holder = brain::Business(label.name);
+    const brain::HolderState* const state = (*view)->accounts.Find(holder);
+    if (state == nullptr || !HasBudget(reach, label)) continue;
+    json.BeginObject();
+    json.Field("name", std::string_view(TextOf(label)));
+    json.Field("label", std::string_view(label.label));
+    json.Field("value", std::string_view(label.value));
+    put("per_month", state->budget(budgets.now_s()));
+    put("spent", brain::SpentOf((*view)->spent.spent, holder));
+    put("forecast", brain::SpentOf((*view)->forecast.spent, holder));
+    json.EndObject();
+  }
+  return absl::OkStatus();
+}
+
+HttpResponse GetBudgets(const ApiCall& call, const FleetAccess& access, BudgetService* budgets) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
-  const auto states = budgets->States();
-  if (!states.ok()) return ErrorResponse(states.status());
+  const int64_t now_s = access.NowSeconds();
+  brain::OpenPeriod period;
+  if (budgets != nullptr) period = budgets->accounts().period();
+  if (!period.is_open()) {
+    period = {brain::PeriodBegin(brain::BudgetPeriod::kMonth, now_s),
+              brain::PeriodEnd(brain::BudgetPeriod::kMonth, now_s)};
+  }
   JsonWriter json;
   json.BeginObject();
-  json.Field("from", (*states)->month_from_s);
-  json.Field("to", (*states)->month_to_s);
-  json.Field("now", (*states)->now_s);
+  json.Field("from", period.from_s);
+  json.Field("to", period.to_s);
+  json.Field("now", now_s);
   if (access.prices().known()) json.Field("currency", std::string_view(access.prices().currency));
   json.Key("budgets");
   json.BeginArray();
-  for (const BudgetState& state : (*states)->budgets) {
-    if (!HasBudget(call.reach, state.budget)) continue;
-    json.BeginObject();
-    json.Field("name", std::string_view(state.budget.name()));
-    json.Field("label", std::string_view(state.budget.label));
-    json.Field("value", std::string_view(state.budget.value));
-    for (const auto& [name, amount] :
-         {std::pair<std::string_view, double>{"per_month", state.budget.per_month},
-          {"spent", state.spent},
-          {"forecast", state.forecast}}) {
-      json.Key(name);
-      json.Number(amount, kCostDigits);
-    }
-    json.EndObject();
+  if (budgets != nullptr) {
+    if (absl::Status s = PutLabelBudgets(*budgets, call.reach, json); !s.ok()) return ErrorResponse(s);
   }
   json.EndArray();
   json.EndObject();
@@ -190,7 +207,7 @@ HttpResponse GetBudgets(const ApiCall& call, const FleetAccess& access, const La
 
 }  // namespace
 
-void AddCostRoutes(const FleetAccess& access, const LabelBudgets* budgets, RouteTable& routes) {
+void AddCostRoutes(const FleetAccess& access, BudgetService* budgets, RouteTable& routes) {
   routes.Add("GET", "/api/v1/costs", Act::kSeeMoney,
              [&access](const ApiCall& call) { return GetCosts(call, access); });
   routes.Add("GET", "/api/v1/budgets", Act::kSeeMoney,

@@ -7,8 +7,10 @@
 #include <map>
 
 #include "common/base/strings.h"
+#include "common/testing/recorded_log.h"
 #include "server/api/account_fixture.h"
 #include "server/api/allocation_window.h"
+#include "server/store/in_memory_states.h"
 #include "simdjson.h"
 
 namespace taut::server {
@@ -38,13 +40,19 @@ AccountEntry Entry(uint32_t job, double usage, double allocation) {
 class CostsTest : public testing::Test {
  protected:
   CostsTest() {
-    EXPECT_TRUE(control_.Restore().ok());
-    EXPECT_TRUE(components_.Start().ok());
+    EXPECT_TRUE(is_started_);
     store_.account = {{{WindowId{kToday.index - kWindowsPerDay}, kWindowsPerDay},
                        {Entry(0, 1, 2), Entry(1, 4, 4), Entry(2, 8, 1)}},
                       {{kToday, 1}, {Entry(0, 0.5, 1)}},
                       {{WindowId{kToday.index + 1}, 1}, {Entry(0, 0.5, 1)}}};
     late_ = {{{WindowId{kToday.index - 2 * kWindowsPerDay}, kWindowsPerDay, true}, {Entry(1, 1, 3)}}};
+  }
+  BudgetComponent& AddBudgets() {
+    context_.cell_now = context_.now;
+    BudgetComponent::Options options;
+    options.prices.per_hour = {0.04, 0.005};
+    options.prices.budgets = {"namespace=shop: 1", "all: 10"};
+    return *components_.Add(std::make_unique<BudgetComponent>(options, nullptr, &store_, context_));
   }
   std::string Get(std::string_view path, std::vector<QueryParameter> query, int status = 200) {
     HttpRequest request = ApiRequest("GET", path);
@@ -64,15 +72,19 @@ class CostsTest : public testing::Test {
   ControlPlane control_{ControlOptions(),
                         *MappingRules::Compile(BuiltinRules()),
                         {&store_, &store_, &actuator_, [] { return 0.0; }}};
-  DaemonContext context_{.control = &control_,
-                         .now = [] { return Timestamp::FromSeconds(kMidnight + 3600); }};
+  RecordedLog log_;
+  InMemoryStates states_;
+  DaemonContext context_{.control = &control_, .log = &log_, .states = &states_, .now = [] {
+                           return Timestamp::FromSeconds(kMidnight + 3600);
+                         }};
   ComponentList components_;
-  const LabelBudgets& budgets_ = *components_.Add(std::make_unique<LabelBudgets>(
-      PricesConfig{.per_hour = {0.04, 0.005}, .budgets = {"namespace=shop: 1", "all: 10"}}, context_));
+  BudgetComponent& budgets_ = AddBudgets();
+  // The routes need the service of the budgets, which exists after the start.
+  const bool is_started_ = control_.Restore().ok() && components_.Start().ok();
   TestApi api_{control_,
                {.prices = {{0.04, 0.005}, "EUR"}},
                context_.now,
-               {.label_budgets = &budgets_, .components = &components_}};
+               {.budgets = &budgets_, .components = &components_}};
   const Router* shown_ = &api_.router();
   simdjson::dom::parser parser_;
   simdjson::padded_string text_;
@@ -149,6 +161,7 @@ TEST_F(CostsTest, NothingIsLostOfJobsThatAreGone) {
 
 // It is 01:00 on 15 November, so the account has one day and the first hour of today.
 TEST_F(CostsTest, BudgetsOfTheMonth) {
+  budgets_.Tick(LoopTurn{.stored = absl::OkStatus(), .now = context_.now(), .steady_s = 1});
   const auto page = Parsed(Get("/api/v1/budgets", {}));
   EXPECT_EQ(page["from"].get_int64().value(), kMidnight - 14 * kDaySeconds);
   EXPECT_EQ(page["to"].get_int64().value(), kMidnight + 16 * kDaySeconds);
@@ -156,15 +169,19 @@ TEST_F(CostsTest, BudgetsOfTheMonth) {
   EXPECT_EQ(shop["name"].get_string().value(), "namespace=shop");
   const double spent = (6 + 2) * 0.045;
   EXPECT_NEAR(shop["spent"].get_double().value(), spent, 1e-9);
-  // 25 hours have cost this amount, and 383 hours are left.
-  EXPECT_NEAR(shop["forecast"].get_double().value(), spent + spent / 25 * (16 * 24 - 1), 1e-6);
+  // 25 hours have cost this amount, and 383 hours are left. Amounts of days are rounded to millionths.
+  EXPECT_NEAR(shop["forecast"].get_double().value(), spent + spent / 25 * (16 * 24 - 1), 2e-5);
   const auto all = page["budgets"].at(1);
   EXPECT_EQ(all["name"].get_string().value(), "all");
   EXPECT_NEAR(all["spent"].get_double().value(), 16 * 0.045, 1e-9);
   const std::string metrics = Get("/metrics", {});
-  EXPECT_THAT(metrics, HasSubstr("tautd_budget_per_month{budget=\"namespace=shop\"} 1\n"));
-  EXPECT_THAT(metrics, HasSubstr("tautd_budget_spent{budget=\"all\"} 0.72"));
-  EXPECT_THAT(metrics, HasSubstr("tautd_budget_forecast{budget=\"all\"}"));
+  EXPECT_THAT(metrics,
+              HasSubstr("tautd_holder_budget{holder=\"business:label:namespace=shop\",unit=\"EUR\"} 1\n"));
+  EXPECT_THAT(metrics, HasSubstr("tautd_holder_spent{holder=\"business:label:all\",unit=\"EUR\"} 0.72"));
+  EXPECT_THAT(metrics, HasSubstr("tautd_holder_forecast{holder=\"business:label:all\",unit=\"EUR\"}"));
+  const auto businesses = Parsed(Get("/api/v1/businesses", {}));
+  EXPECT_EQ(businesses["businesses"].get_array().value().size(), 0U) << "each budget is shown once";
+  EXPECT_EQ(businesses["groups"].get_array().value().size(), 0U);
 }
 
 TEST_F(CostsTest, AnswersAsOpenCost) {

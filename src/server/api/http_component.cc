@@ -17,9 +17,8 @@ HttpComponent::HttpComponent(Options options, ApiParts parts, const DaemonContex
 HttpComponent::~HttpComponent() { HttpComponent::Stop(); }
 
 std::span<const std::string_view> HttpComponent::after() const {
-  static constexpr std::string_view kAfter[] = {"kubernetes", "agents",        "backfill", "late_history",
-                                                "prices",     "quota",         "budgets",  "machines",
-                                                "capacity",   "prices.budgets"};
+  static constexpr std::string_view kAfter[] = {"kubernetes", "agents",  "backfill", "late_history", "prices",
+                                                "quota",      "budgets", "machines", "capacity"};
   return kAfter;
 }
 

@@ -24,7 +24,7 @@ RouteTable RoutesOf(const FleetAccess& access, const ApiParts& parts) {
   AddDecisionRoutes(access, routes);
   AddTierActRoutes(access, routes);
   AddPromiseRoutes(access, routes);
-  AddCostRoutes(access, parts.label_budgets, routes);
+  AddCostRoutes(access, DeskOf(parts.budgets), routes);
   AddAllocationRoutes(access, DeskOf(parts.capacity), routes);
   AddBillRoutes(access, parts.price_book, routes);
   AddBusinessRoutes(access, DeskOf(parts.budgets), routes);

@@ -16,7 +16,6 @@
 #include "server/kubernetes/run/kubernetes_component.h"
 #include "server/kubernetes/watch/replica_watch.h"
 #include "server/pool/budget_component.h"
-#include "server/pool/budgets.h"
 #include "server/pool/capacity_component.h"
 #include "server/pool/machines_component.h"
 #include "server/pool/prices_component.h"
@@ -50,7 +49,6 @@ struct ApiParts {
   const BackfillComponent* backfill = nullptr;
   const LateHistory* late_history = nullptr;
   const PricesComponent* price_book = nullptr;
-  const LabelBudgets* label_budgets = nullptr;
   QuotaComponent* quota = nullptr;
   BudgetComponent* budgets = nullptr;
   MachinesComponent* machines = nullptr;
@@ -88,7 +86,7 @@ void AddBulkSettingsRoutes(const FleetAccess& access, RouteTable& routes);
 void AddDecisionRoutes(const FleetAccess& access, RouteTable& routes);
 void AddTierActRoutes(const FleetAccess& access, RouteTable& routes);
 void AddPromiseRoutes(const FleetAccess& access, RouteTable& routes);
-void AddCostRoutes(const FleetAccess& access, const LabelBudgets* budgets, RouteTable& routes);
+void AddCostRoutes(const FleetAccess& access, BudgetService* budgets, RouteTable& routes);
 // Adds the route of allocations in the format of OpenCost.
 void AddAllocationRoutes(const FleetAccess& access, const CapacityService* capacity, RouteTable& routes);
 void AddBillRoutes(const FleetAccess& access, const PricesComponent* prices, RouteTable& routes);

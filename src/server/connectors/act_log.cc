@@ -344,17 +344,16 @@ void ActLog::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
 }
 
 void ActLog::BudgetsSeen(std::span<const BudgetNotice> budgets, int64_t now_s) {
-  const std::string& currency = options_.currency;
   std::vector<std::string> notices;
   for (const BudgetNotice& notice : budgets) {
     const std::string_view event = notice.share > 0 ? kBudgetShare : kBudgetForecast;
     const BudgetState& state = notice.state;
-    const std::string text = Describe(notice, currency);
+    const std::string text = Describe(notice);
     context_.log->Act(LogLevel::kWarning, event,
                       {{"budget", notice.budget},
                        {"spent", state.spent},
                        {"forecast", state.forecast},
-                       {"per_month", state.budget.per_month},
+                       {"per_month", state.budget},
                        {"text", text}});
     if (!Wanted(event)) continue;
     JsonWriter json;
@@ -363,11 +362,11 @@ void ActLog::BudgetsSeen(std::span<const BudgetNotice> budgets, int64_t now_s) {
     for (const auto& [key, value] : {std::pair<std::string_view, double>{"share", notice.share},
                                      {"spent", state.spent},
                                      {"forecast", state.forecast},
-                                     {"per_month", state.budget.per_month}}) {
+                                     {"per_month", state.budget}}) {
       json.Key(key);
       json.Number(value, 12);
     }
-    json.Field("currency", std::string_view(state.currency.empty() ? currency : state.currency));
+    json.Field("currency", std::string_view(state.currency));
     notices.push_back(Ended(json));
   }
   Deliver(std::move(notices));

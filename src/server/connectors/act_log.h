@@ -28,8 +28,7 @@ class ActLog final : public Component {
  public:
   struct Options {
     NotifyConfig config;
-    std::string cell;      // name of the cell, part of each notification
-    std::string currency;  // currency of budgets without a currency of their own
+    std::string cell;  // part of each notification
     // Returns all known agents; null if agents are not enabled. Called by the loop, like `budgets`.
     std::function<std::vector<AgentView>()> agents;
     // Returns the new notices about budgets; null without budgets. Called once an hour.

@@ -109,13 +109,13 @@ TEST_F(ActLogTest, AgentsAreLookedAtEachSecondAndSaidWhenTheyComeAndGo) {
 
 TEST_F(ActLogTest, BudgetsAreAskedForEveryHour) {
   int asked = 0;
-  options_.currency = "EUR";
   options_.budgets = [&] {
     ++asked;
     BudgetNotice notice;
     notice.budget = "team=shop";
     notice.share = 0.8;
-    notice.state.budget.per_month = 500;
+    notice.state.budget = 500;
+    notice.state.currency = "EUR";
     notice.state.spent = 412.3;
     return std::vector{notice};
   };

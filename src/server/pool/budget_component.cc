@@ -1,5 +1,6 @@
 #include "server/pool/budget_component.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -33,48 +34,103 @@ brain::BudgetPeriod PeriodOf(const brain::BudgetAccounts& accounts) {
   return brain::BudgetPeriod::kYear;
 }
 
+// Names of holders of the setting begin with this text, so that they differ from those of the file.
+constexpr std::string_view kLabelPrefix = "label:";
+
+// Returns the number of months in a period of this kind.
+int64_t MonthsOf(brain::BudgetPeriod period) {
+  return period == brain::BudgetPeriod::kMonth ? 1 : period == brain::BudgetPeriod::kQuarter ? 3 : 12;
+}
+
+// Adds each budget of the setting as a business that pays for one group, and the group to the known `groups`. The
+// setting has money for a month; a longer period of the file has as many times this money as it has months.
+absl::Status AddLabelBudgets(const PricesConfig& prices, brain::BudgetDefinition& to,
+                             std::vector<std::string>& groups) {
+  const absl::StatusOr<std::vector<LabelGroup>> labels = LabelGroupsOf(prices);
+  if (!labels.ok()) return labels.status();
+  for (size_t i = 0; i < labels->size(); ++i) {
+    const std::string& name = (*labels)[i].name;
+    const double per_month = ParseBudget(prices.budgets[i])->per_month;
+    const double most = static_cast<double>(brain::kMostBudgetAmount.micros);
+    brain::BudgetDefinition::BusinessRow& business = to.businesses.emplace_back();
+    business.name = name;
+    business.per_period = {
+        std::llround(std::min(most, per_month * 1e6 * static_cast<double>(MonthsOf(to.period))))};
+    brain::BudgetDefinition::GroupRow& group = to.groups.emplace_back();
+    group.name = name;
+    group.funding = {{std::nullopt, {{brain::Business(name), brain::kWholeBasisPoints, {}}}}};
+    groups.push_back(name);
+  }
+  return absl::OkStatus();
+}
+
 double UnitsOf(brain::Money money) { return static_cast<double>(money.micros) / 1e6; }
 
 }  // namespace
 
+absl::StatusOr<std::vector<LabelGroup>> LabelGroupsOf(const PricesConfig& prices) {
+  std::vector<LabelGroup> out;
+  for (const std::string& text : prices.budgets) {
+    absl::StatusOr<BudgetLine> line = ParseBudget(text);
+    if (!line.ok()) return line.status();
+    LabelGroup& group = out.emplace_back();
+    group.label = std::move(line->label);
+    group.value = std::move(line->value);
+    group.name = StrCat(kLabelPrefix, TextOf(group));
+  }
+  return out;
+}
+
+std::string TextOf(const LabelGroup& group) {
+  return group.label.empty() ? "all" : StrCat(group.label, "=", group.value);
+}
+
 absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetComponent::Options& options) {
-  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgetFile(options.config.file);
-  if (!definition.ok())
-    return absl::Status(definition.status().code(), StrCat("budgets.file: ", Message(definition.status())));
-  if (definition->currency.empty()) definition->currency = options.prices.currency;
-  std::vector<std::string> groups, warnings;
-  const absl::StatusOr<brain::QuotaSpec> quota = ReadQuota(options.quota, warnings);
-  if (!quota.ok()) return quota.status();
-  for (const brain::QuotaGroup& group : quota->groups) groups.push_back(group.name);
-  std::vector<std::string> errors = brain::CheckBudgets(*definition, groups);
-  if (definition->currency != options.prices.currency) {
-    errors.push_back(StrCat("currency: ", definition->currency, " is not that of the prices, ",
+  brain::BudgetDefinition definition;
+  std::vector<std::string> groups, errors;
+  if (!options.config.file.empty()) {
+    absl::StatusOr<brain::BudgetDefinition> read = ReadBudgetFile(options.config.file);
+    if (!read.ok())
+      return absl::Status(read.status().code(), StrCat("budgets.file: ", Message(read.status())));
+    definition = *std::move(read);
+    std::vector<std::string> warnings;
+    const absl::StatusOr<brain::QuotaSpec> quota = ReadQuota(options.quota, warnings);
+    if (!quota.ok()) return quota.status();
+    for (const brain::QuotaGroup& group : quota->groups) groups.push_back(group.name);
+    const int days = DaysOf(definition.period);
+    if (options.keep_days < days) {
+      errors.push_back(StrCat("period: a ", Name(definition.period), " needs store.decisions of ", days,
+                              "d or more, not ", options.keep_days,
+                              "d: what was spent is read from the account of that time"));
+    }
+  }
+  if (definition.currency.empty()) definition.currency = options.prices.currency;
+  if (absl::Status s = AddLabelBudgets(options.prices, definition, groups); !s.ok()) return s;
+  for (std::string& error : brain::CheckBudgets(definition, groups)) errors.push_back(std::move(error));
+  if (definition.currency != options.prices.currency) {
+    errors.push_back(StrCat("currency: ", definition.currency, " is not that of the prices, ",
                             options.prices.currency,
                             ": spending is counted in it, and other currencies are `units` with a rate"));
   }
-  const int days = DaysOf(definition->period);
-  if (options.keep_days < days) {
-    errors.push_back(StrCat("period: a ", Name(definition->period), " needs store.decisions of ", days,
-                            "d or more, not ", options.keep_days,
-                            "d: what was spent is read from the account of that time"));
-  }
+  const std::string source = options.config.file.empty() ? "prices.budgets" : options.config.file;
   std::string text;
-  for (const std::string& error : errors)
-    StrAppend(&text, text.empty() ? "" : "\n", options.config.file, ": ", error);
+  for (const std::string& error : errors) StrAppend(&text, text.empty() ? "" : "\n", source, ": ", error);
   if (!text.empty()) return absl::InvalidArgumentError(text);
   return definition;
 }
 
-BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
+BudgetStates StatesOf(const BudgetView& view, std::span<const LabelGroup> labels, int64_t now_s) {
   BudgetStates out;
-  out.month_from_s = view.accounts.period().from_s;
-  out.month_to_s = view.accounts.period().to_s;
-  out.now_s = view.counted_s;
+  out.period_from_s = view.accounts.period().from_s;
   for (const auto& [holder, state] : view.accounts.holders()) {
     const brain::Money budget = state.budget(now_s);
     if (budget.micros <= 0) continue;  // no share of an empty budget can be reached
     BudgetState& s = out.budgets.emplace_back();
-    s.budget = {holder.is_business() ? "business" : "group", holder.name, UnitsOf(budget)};
+    const auto label = std::ranges::find(labels, holder.name, &LabelGroup::name);
+    s.name = holder.is_business() && label != labels.end()
+                 ? TextOf(*label)
+                 : StrCat(holder.is_business() ? "business=" : "group=", holder.name);
+    s.budget = UnitsOf(budget);
     s.spent = UnitsOf(brain::SpentOf(view.spent.spent, holder));
     s.forecast = UnitsOf(brain::SpentOf(view.forecast.spent, holder));
     s.currency = state.unit;
@@ -98,13 +154,17 @@ absl::Status BudgetComponent::Start() {
   BudgetService::Options options;
   options.history = history_;
   options.view = [this] { return context_.control->view(); };
-  options.scheme = [this] { return quota_->service()->scheme(); };
+  if (quota_ != nullptr && !options_.config.file.empty())
+    options.scheme = [this] { return quota_->service()->scheme(); };
+  options.labels = *LabelGroupsOf(options_.prices);  // ReadBudgets has checked them
   options.now = context_.cell_now;
   options.doubt = context_.clock_doubt;
   options.definition = *std::move(definition);
   options.price = PriceOf(options_.prices);
   options.entries_per_day = options_.config.entries_per_day;
-  options.source = StrCat("file ", std::filesystem::path(options_.config.file).filename().string());
+  options.source = options_.config.file.empty()
+                       ? "setting prices.budgets"
+                       : StrCat("file ", std::filesystem::path(options_.config.file).filename().string());
   options.log = &context_.states->budgets();
   options.on_entry = [this](const brain::BudgetEntry& e, const std::string& text) { SayEntry(e, text); };
   absl::StatusOr<std::unique_ptr<BudgetService>> service = BudgetService::Open(std::move(options));
@@ -161,7 +221,7 @@ void BudgetComponent::OnReload(Reloading& reload) {
 
 BudgetStates BudgetComponent::states() {
   const auto view = service_->View();
-  return view.ok() ? StatesOf(**view, service_->now_s()) : BudgetStates();
+  return view.ok() ? StatesOf(**view, service_->labels(), service_->now_s()) : BudgetStates();
 }
 
 void BudgetComponent::Collect(MetricsText& out) const {

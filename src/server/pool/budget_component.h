@@ -1,20 +1,30 @@
-// The daemon's budgets: their file, their ledger in the store, and periodic work.
+// The daemon's budgets: their file and the setting prices.budgets, the ledger in the store, and periodic work.
+//
+// A budget of the setting is a business that pays for one group: the jobs with a value of a label.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "server/control/component.h"
 #include "server/pool/budget_service.h"
-#include "server/pool/budgets.h"
+#include "server/pool/budget_watch.h"
 #include "server/pool/quota_component.h"
 
 namespace taut::server {
 
-// Returns the spending in the open period of each business and group with a budget, for BudgetWatch.
-BudgetStates StatesOf(const BudgetView& view, int64_t now_s);
+// Returns the groups of the setting prices.budgets, in its order. InvalidArgument for an invalid line.
+absl::StatusOr<std::vector<LabelGroup>> LabelGroupsOf(const PricesConfig& prices);
+
+// Returns the name of a label group in texts: "team=shop", or "all".
+std::string TextOf(const LabelGroup& group);
+
+// Returns the spending of each holder with a budget in the open period, for BudgetWatch. A budget of `labels` has
+// the name that it has in the setting.
+BudgetStates StatesOf(const BudgetView& view, std::span<const LabelGroup> labels, int64_t now_s);
 
 class BudgetComponent final : public Component {
  public:
@@ -28,7 +38,8 @@ class BudgetComponent final : public Component {
       return {config.budgets, config.prices, config.quota, config.store.decision_days};
     }
   };
-  // `quota` and `context` must outlive this object. REQUIRES: `options` has a budgets file.
+  // `options` must have a budgets file or a budget of the setting. `quota` is null without quota.file; with a
+  // budgets file, it is not. `quota` and `context` must outlive this object.
   BudgetComponent(Options options, const QuotaComponent* quota, History* history,
                   const DaemonContext& context);
 
@@ -63,8 +74,8 @@ class BudgetComponent final : public Component {
   std::string said_;        // last logged failure
 };
 
-// Returns the definition in budgets.file. Returns InvalidArgument or NotFound with all errors, one per line. The
-// currency must equal the prices' currency, and the groups must be in quota.file.
+// Returns the definition in budgets.file and prices.budgets. InvalidArgument or NotFound with all errors, one
+// per line. The currency of the file must equal that of the prices, and its groups must be in quota.file.
 absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetComponent::Options& options);
 
 }  // namespace taut::server

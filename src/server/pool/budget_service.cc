@@ -4,7 +4,6 @@
 
 #include "common/base/strings.h"
 #include "server/pool/budget_text.h"
-#include "server/pool/group_spend.h"
 
 namespace taut::server {
 namespace {
@@ -143,10 +142,10 @@ absl::Status BudgetService::Define(const brain::BudgetDefinition& definition, co
 
 absl::Status BudgetService::CloseOne(int64_t now_s) {
   brain::SpentByHolder spent;
-  const std::shared_ptr<const GroupScheme> scheme = options_.scheme();
+  const std::shared_ptr<const GroupScheme> scheme = Scheme();
   const absl::StatusOr<GroupDays> days =
-      ReadGroupDays(*options_.history, *options_.view(), *scheme, accounts_, accounts_.period().from_s,
-                    accounts_.period().to_s);
+      ReadGroupDays(*options_.history, *options_.view(), {scheme.get(), options_.labels, accounts_},
+                    accounts_.period().from_s, accounts_.period().to_s);
   if (!days.ok()) return days.status();
   const absl::StatusOr<brain::BudgetSpending> spending = brain::Attribute(accounts_, days->days);
   if (!spending.ok()) return spending.status();
@@ -258,14 +257,14 @@ absl::StatusOr<brain::BudgetEntry> BudgetService::Submit(brain::BudgetEntry aske
 
 absl::StatusOr<std::shared_ptr<const BudgetService::Account>> BudgetService::Read(int64_t now_s) {
   const std::shared_ptr<const FleetView> fleet = options_.view();
-  const std::shared_ptr<const GroupScheme> scheme = options_.scheme();
+  const std::shared_ptr<const GroupScheme> scheme = Scheme();
   if (account_ != nullptr && account_->window == fleet->window && account_->scheme == scheme) return account_;
   auto account = std::make_shared<Account>();
   account->window = fleet->window;
   account->scheme = scheme;
   account->counted_s = fleet->window.has_value() ? fleet->window->next().start_s() : now_s;
   const auto read = [&](int64_t from_s, int64_t to_s) {
-    return ReadGroupDays(*options_.history, *fleet, *scheme, accounts_, from_s, to_s);
+    return ReadGroupDays(*options_.history, *fleet, {scheme.get(), options_.labels, accounts_}, from_s, to_s);
   };
   if (accounts_.period().is_open()) {
     absl::StatusOr<GroupDays> days =
@@ -312,7 +311,7 @@ absl::Status BudgetService::FindHolds(int64_t now_s) {
   });
   std::shared_ptr<Holds> found;
   if (any) {
-    std::shared_ptr<const GroupScheme> scheme = options_.scheme();
+    std::shared_ptr<const GroupScheme> scheme = Scheme();
     const std::shared_ptr<const Holds> before = holds();
     const bool recent =
         held_at_s_.has_value() && now_s >= *held_at_s_ && now_s - *held_at_s_ < kHoldsEverySeconds;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "brain/economy/budget_spending.h"
 #include "server/control/fleet_view.h"
 #include "server/pool/group_scheme.h"
+#include "server/pool/group_spend.h"
 #include "server/store/request_log.h"
 #include "server/store/store.h"
 
@@ -55,7 +57,9 @@ class BudgetService {
     RequestLog* log = nullptr;  // log of the ledger; must outlive the service, like the history
     History* history = nullptr;
     std::function<std::shared_ptr<const FleetView>()> view;
-    std::function<std::shared_ptr<const GroupScheme>()> scheme;
+    // Returns the groups of the quota; null without quota. Unset: there is no quota.
+    std::function<std::shared_ptr<const GroupScheme>()> scheme = {};
+    std::vector<LabelGroup> labels = {};  // groups of the definition that are formed by labels
     std::function<Timestamp()> now;
     // Returns the reason why the time may be wrong; "" if the time is reliable. In the former case, no entry is
     // made. Empty: the time is always reliable.
@@ -97,6 +101,7 @@ class BudgetService {
       size_t limit) const;
   BudgetCounts counts() const;
   int64_t now_s() const { return options_.now().seconds(); }
+  std::span<const LabelGroup> labels() const { return options_.labels; }
 
  private:
   // Spending from the account before it is divided among holders.
@@ -117,7 +122,9 @@ class BudgetService {
   absl::Status FindFirstHolds();
   // REQUIRES (all functions below, except where noted): mutex_ is locked.
   absl::Status CheckWritable() const;
-  absl::Status CheckTime() const;  // returns Unavailable while the time may be wrong; needs no lock
+  // Returns null without quota; does not require mutex_.
+  std::shared_ptr<const GroupScheme> Scheme() const { return options_.scheme ? options_.scheme() : nullptr; }
+  absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require mutex_
   absl::Status EnterDefinition(int64_t now_s);
   absl::Status Define(const brain::BudgetDefinition& definition, const brain::Price& price, int64_t now_s);
   absl::StatusOr<std::shared_ptr<const BudgetView>> ViewAt(int64_t now_s);

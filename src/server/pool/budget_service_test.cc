@@ -74,10 +74,11 @@ class BudgetServiceTest : public ::testing::Test {
     options.log = &log_;
     options.history = &history_;
     options.view = [this] { return std::make_shared<const FleetView>(view_); };
-    options.scheme = [this] { return scheme_; };
+    if (scheme_ != nullptr) options.scheme = [this] { return scheme_; };
     options.now = [this] { return now_; };
     options.entries_per_day = 3;
     options.doubt = [this] { return doubt_; };
+    options.labels = labels_;
     auto service = BudgetService::Open(std::move(options));
     EXPECT_TRUE(service.ok()) << service.status();
     return *std::move(service);
@@ -92,6 +93,7 @@ class BudgetServiceTest : public ::testing::Test {
 
   brain::QuotaSpec quota_;
   std::shared_ptr<const GroupScheme> scheme_;
+  std::vector<LabelGroup> labels_;
   KnownAccount history_;
   FleetView view_;
   InMemoryRequestLog log_;
@@ -122,6 +124,68 @@ TEST_F(BudgetServiceTest, EntersTheDefinitionOnceAndCountsTheAccount) {
   EXPECT_EQ(Spent(**view, brain::Business("media")), brain::Coins(60));
   EXPECT_EQ((*view)->spent.groups.at("web").spent, brain::Coins(10));
   EXPECT_EQ((*view)->spent.unfunded, brain::Coins(7));
+}
+
+// Adds a group of a label, and a business that pays for it.
+void AddLabel(const LabelGroup& group, int64_t coins, brain::BudgetDefinition& to) {
+  brain::BudgetDefinition::BusinessRow& business = to.businesses.emplace_back();
+  business.name = group.name;
+  business.per_period = brain::Coins(coins);
+  brain::BudgetDefinition::GroupRow& row = to.groups.emplace_back();
+  row.name = group.name;
+  row.funding = {{std::nullopt, {{brain::Business(group.name), brain::kWholeBasisPoints, {}}}}};
+}
+
+TEST_F(BudgetServiceTest, GroupsOfLabelsOverlapAndTotalsCountEachJobOnce) {
+  history_.Spend(0, brain::kNovember + 2 * kDaySeconds, 100);
+  history_.Spend(2, brain::kNovember + 3 * kDaySeconds, 7);
+  // A ledger of an older version, with the businesses of the file alone.
+  ASSERT_EQ(Open()->Step(), absl::OkStatus());
+  const std::unique_ptr<BudgetService> before = Open();
+  const auto old = *before->View();
+  labels_ = {{"label:team=shop", "team", "shop"}, {"label:all", "", ""}};
+  brain::BudgetDefinition with_labels = brain::TwoBusinesses();
+  AddLabel(labels_[0], 500, with_labels);
+  AddLabel(labels_[1], 8000, with_labels);
+  auto service = Open(with_labels);
+  ASSERT_EQ(service->Step(), absl::OkStatus());
+  const auto view = *service->View();
+  EXPECT_EQ(Spent(*view, brain::Business("label:team=shop")), brain::Coins(100))
+      << "also what was spent before the budget was in the ledger";
+  EXPECT_EQ(Spent(*view, brain::Business("label:all")), brain::Coins(107));
+  EXPECT_EQ(view->accounts.Find(brain::Business("label:all"))->budget(now_.seconds()), brain::Coins(8000));
+  for (const char* business : {"retail", "media"}) {
+    EXPECT_EQ(Spent(*view, brain::Business(business)), Spent(*old, brain::Business(business))) << business;
+    EXPECT_EQ(*view->accounts.Find(brain::Business(business)),
+              *old->accounts.Find(brain::Business(business)));
+  }
+  EXPECT_EQ(view->spent.total, old->spent.total);
+  EXPECT_EQ(view->spent.unfunded, old->spent.unfunded);
+  EXPECT_EQ(view->forecast.total, old->forecast.total);
+  const size_t entries = All(*service).size();
+  ASSERT_EQ(Open(with_labels)->Step(), absl::OkStatus());
+  EXPECT_THAT(All(*Open(with_labels)), SizeIs(entries)) << "a restart enters nothing";
+}
+
+TEST_F(BudgetServiceTest, GroupsOfLabelsNeedNoQuota) {
+  scheme_ = nullptr;
+  labels_ = {{"label:team=shop", "team", "shop"}};
+  brain::BudgetDefinition definition;
+  definition.currency = "EUR";
+  AddLabel(labels_[0], 500, definition);
+  history_.Spend(0, brain::kNovember + 2 * kDaySeconds, 100);
+  history_.Spend(9, brain::kNovember + 2 * kDaySeconds, 7);  // a job without a record
+  auto service = Open(definition);
+  ASSERT_EQ(service->Step(), absl::OkStatus());
+  const auto view = *service->View();
+  EXPECT_EQ(Spent(*view, brain::Business("label:team=shop")), brain::Coins(100));
+  EXPECT_EQ(view->spent.total, brain::Coins(107));
+  EXPECT_EQ(view->spent.unfunded, brain::Coins(7));
+  SetTime(brain::kDecember + 7200);  // the next month
+  ASSERT_EQ(service->Step(), absl::OkStatus());
+  EXPECT_EQ(Spent(**service->View(), brain::Business("label:team=shop")), brain::Money());
+  EXPECT_EQ((*service->View())->accounts.Find(brain::Business("label:team=shop"))->balance(),
+            brain::Coins(500));
 }
 
 TEST_F(BudgetServiceTest, SaysWhichGroupsMayStartNothingNew) {

@@ -1,14 +1,26 @@
-// Notices about budgets. Each notice is returned once per month, or once per period of its budget.
+// Notices about budgets. Each notice is returned once per period of the budgets.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "server/pool/budgets.h"
-
 namespace taut::server {
+
+// Spending of a budget in the open period.
+struct BudgetState {
+  std::string name;              // for texts: "business=retail", or "team=shop" of the setting prices.budgets
+  double budget = 0;             // > 0
+  double spent = 0;              // since the start of the period
+  double forecast = 0;           // in the whole period, if the rest is like the last 7 days
+  std::string currency;          // or internal unit
+  std::string period = "month";  // for texts: "the quarter's budget"
+};
+struct BudgetStates {
+  int64_t period_from_s = 0;
+  std::vector<BudgetState> budgets;
+};
 
 struct BudgetNotice {
   std::string budget;  // name of the budget
@@ -16,8 +28,7 @@ struct BudgetNotice {
   BudgetState state;
 };
 // Returns a sentence such as "team=shop: 80 % of the month's budget of 500 EUR are spent (412.30 EUR)".
-// `prices_currency` is the currency of a budget without a currency of its own.
-std::string Describe(const BudgetNotice& notice, const std::string& prices_currency);
+std::string Describe(const BudgetNotice& notice);
 
 // Finds the shares of budgets that were reached since the last call. Not thread-safe.
 class BudgetWatch {
@@ -30,28 +41,12 @@ class BudgetWatch {
 
  private:
   struct Said {
-    int64_t month_from_s = 0;
+    int64_t period_from_s = 0;
     double share = 0;  // highest share in a notice
     bool forecast = false;
   };
   std::vector<double> shares_;
   std::map<std::string, Said> said_;  // key: name of the budget
-};
-
-// Watches several sources of budgets separately, so that budgets with equal names do not collide. Not thread-safe.
-class BudgetNews {
- public:
-  // Returns the budgets of one source; empty if the source is not available.
-  using Account = std::function<BudgetStates()>;
-  // `shares` is as in BudgetWatch.
-  BudgetNews(const std::vector<double>& shares, std::vector<Account> accounts);
-  // Returns the new notices of each source, in the order of the sources. Cost per source: about 0.1 s with 100,000
-  // jobs.
-  std::vector<BudgetNotice> operator()();
-
- private:
-  std::vector<Account> accounts_;
-  std::vector<BudgetWatch> watches_;  // watches, one per source
 };
 
 }  // namespace taut::server

@@ -14,14 +14,14 @@ using testing::IsEmpty;
 
 BudgetStates Spent(double spent, double forecast, int64_t month = 1) {
   BudgetStates out;
-  out.month_from_s = month;
-  out.budgets = {{{"team", "shop", 100}, spent, forecast}};
+  out.period_from_s = month;
+  out.budgets = {{"team=shop", 100, spent, forecast, "EUR"}};
   return out;
 }
 
 std::vector<std::string> Texts(BudgetWatch& watch, const BudgetStates& states) {
   std::vector<std::string> out;
-  for (const BudgetNotice& notice : watch.Look(states)) out.push_back(Describe(notice, "EUR"));
+  for (const BudgetNotice& notice : watch.Look(states)) out.push_back(Describe(notice));
   return out;
 }
 
@@ -52,7 +52,7 @@ TEST(BudgetWatch, SaysOnceThatTheMonthWillEndAboveIt) {
 TEST(BudgetWatch, SaysThePeriodAndTheUnitOfABusiness) {
   BudgetWatch watch({1});
   BudgetStates states = Spent(10, 90);
-  states.budgets[0].budget = {"business", "media", 100};
+  states.budgets[0].name = "business=media";
   states.budgets[0].currency = "credits";
   states.budgets[0].period = "quarter";
   Texts(watch, states);
@@ -72,20 +72,12 @@ TEST(BudgetWatch, WhatWasReachedBeforeTheStartIsNotSaidAgain) {
   EXPECT_THAT(Texts(watch, Spent(71, 200)), IsEmpty());
 }
 
-TEST(BudgetNews, TellsOfEachAccountAlone) {
-  BudgetStates labels = Spent(10, 0), businesses = Spent(10, 0);
-  BudgetNews news({0.5}, {[&] { return businesses; }, [&] { return labels; }});
-  EXPECT_THAT(news(), IsEmpty()) << "what was reached before a restart was said then";
-  labels = Spent(60, 0);
-  EXPECT_EQ(news().size(), 1U);
-  businesses = Spent(70, 0);  // another budget with the same name
-  std::vector<BudgetNotice> notices = news();
-  ASSERT_EQ(notices.size(), 1U);
-  EXPECT_EQ(notices[0].state.spent, 70);
-  labels = {};  // the source cannot be read
-  EXPECT_THAT(news(), IsEmpty());
-  labels = Spent(65, 0);
-  EXPECT_THAT(news(), IsEmpty()) << "said before";
+TEST(BudgetWatch, ABudgetThatCannotBeReadForAWhileIsSaidOnce) {
+  BudgetWatch watch({0.5});
+  Texts(watch, Spent(10, 0));
+  EXPECT_EQ(Texts(watch, Spent(60, 0)).size(), 1U);
+  EXPECT_THAT(Texts(watch, {}), IsEmpty());
+  EXPECT_THAT(Texts(watch, Spent(65, 0)), IsEmpty());
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Computes the spending of groups with budgets from the daemon's account.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,17 +18,37 @@ namespace taut::server {
 
 inline constexpr const char* kNoGroup = "(none)";  // name for jobs without a group
 
+// A group of the jobs with this value of a label. A job is in each such group that fits, besides its group of the
+// quota.
+struct LabelGroup {
+  std::string name;
+  std::string label, value;  // "": all jobs
+
+  bool Has(const JobRecord& job) const {
+    return label.empty() || std::ranges::find(job.labels, Label{label, value}) != job.labels.end();
+  }
+};
+
+// How the spending of a job finds the groups that it belongs to. All must outlive the reading.
+struct SpendingRules {
+  const GroupScheme* scheme = nullptr;  // null: jobs have no group of the quota
+  std::span<const LabelGroup> labels;
+  const brain::BudgetAccounts& accounts;
+};
+
 struct GroupDays {
   std::vector<brain::GroupDay> days;  // spending, one element per group and day
   // start of the account's first entry, Unix time; absent if there is none
   std::optional<int64_t> first_s;
 };
 
-// Reads the spending in the account of [from_s, to_s) by whole days; the newest day may be incomplete. A window's
-// spending is the larger of usage and allocation, at the accounts' prices of its day. The spending of a job
-// belongs to its group if that has a budget, else to the nearest ancestor with a budget. The spending of a job
-// without a record belongs to kNoGroup. O(account), with one read of the store per forgotten job.
-absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const GroupScheme& scheme,
-                                        const brain::BudgetAccounts& accounts, int64_t from_s, int64_t to_s);
+// Reads the spending in the account of [from_s, to_s) by whole days; the newest day may be incomplete. The
+// spending of a window is the larger of usage and allocation, at the accounts' prices of its day. A job's
+// spending belongs to the nearest group, at or above the job's group, that has a budget, and to the label groups
+// that fit. Totals count it once: with the former; without a scheme, with the first label group. The spending of a
+// job without a group, or without a record, belongs to kNoGroup. O(account), and one read of the store per
+// forgotten job.
+absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const SpendingRules& rules,
+                                        int64_t from_s, int64_t to_s);
 
 }  // namespace taut::server

@@ -1,5 +1,6 @@
 #include "tools/programs/components.h"
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -25,18 +26,13 @@ namespace {
 using server::DaemonConfig;
 using server::DaemonContext;
 
-// Returns the function that reports the states of all budgets: budgets of businesses, of groups, and of labels.
-server::BudgetNews BudgetNewsOf(const DaemonConfig& config, const server::LabelBudgets* labels,
-                                server::BudgetComponent* businesses) {
-  std::vector<server::BudgetNews::Account> accounts;
-  if (businesses != nullptr) accounts.push_back([businesses] { return businesses->states(); });
-  accounts.push_back([labels] {
-    if (labels->empty()) return server::BudgetStates();
-    const auto states = labels->States();  // the store's own metrics count the errors
-    return states.ok() ? **states : server::BudgetStates();
-  });
-  return {server::ParseBudgetAlerts(config.prices.alerts).value_or(std::vector<double>()),
-          std::move(accounts)};
+// Returns the function that returns the new notices about budgets; null without budgets.
+std::function<std::vector<server::BudgetNotice>()> BudgetNewsOf(const DaemonConfig& config,
+                                                                server::BudgetComponent* budgets) {
+  if (budgets == nullptr) return nullptr;
+  const auto watch = std::make_shared<server::BudgetWatch>(
+      server::ParseBudgetAlerts(config.prices.alerts).value_or(std::vector<double>()));
+  return [watch, budgets] { return watch->Look(budgets->states()); };
 }
 
 std::unique_ptr<server::QuotaComponent> MakeQuota(const DaemonConfig& config, const DaemonContext& context,
@@ -103,10 +99,9 @@ class Maker {
  private:
   absl::Status MakeThoseThatOthersAsk() {
     quota_ = MakeQuota(config_, context_, out_);
-    if (!config_.budgets.file.empty())
+    if (!config_.budgets.file.empty() || !config_.prices.budgets.empty())
       budgets_ = std::make_unique<server::BudgetComponent>(server::BudgetComponent::Options::Of(config_),
                                                            quota_.get(), history_, context_);
-    labels_ = std::make_unique<server::LabelBudgets>(config_.prices, context_);
     absl::StatusOr<std::unique_ptr<server::KubernetesComponent>> cluster = server::KubernetesComponent::Open(
         config_, {.quota = quota_.get(), .budgets = budgets_.get()}, context_);
     if (!cluster.ok()) return cluster.status();
@@ -120,9 +115,8 @@ class Maker {
   void AddLogs() {
     server::ActLog::Options acts{.config = config_.notify,
                                  .cell = config_.cell.name,
-                                 .currency = config_.prices.currency,
                                  .agents = {},
-                                 .budgets = BudgetNewsOf(config_, labels_.get(), budgets_.get())};
+                                 .budgets = BudgetNewsOf(config_, budgets_.get())};
     if (agents_ != nullptr) acts.agents = [hub = agents_->hub()] { return hub->Agents().known; };
     list_.Add(std::make_unique<server::ActLog>(std::move(acts), context_));
     list_.Add(std::make_unique<server::ControlMetrics>(config_.ingest.options.max_jobs, context_));
@@ -132,7 +126,6 @@ class Maker {
   void AddPool() {
     shown_.quota = list_.Add(std::move(quota_));
     shown_.budgets = out_.budgets = list_.Add(std::move(budgets_));
-    shown_.label_budgets = list_.Add(std::move(labels_));
     shown_.price_book = list_.Add(std::make_unique<server::PricesComponent>(config_.prices, context_));
     if (std::vector<const server::PlacementSource*> sources = PlacementsOf(agents_.get(), cluster_.get());
         !sources.empty()) {
@@ -203,7 +196,6 @@ class Maker {
   // in their start order.
   std::unique_ptr<server::QuotaComponent> quota_;
   std::unique_ptr<server::BudgetComponent> budgets_;
-  std::unique_ptr<server::LabelBudgets> labels_;
   std::unique_ptr<server::KubernetesComponent> cluster_;
   std::unique_ptr<server::WebhookComponent> webhook_;
   std::unique_ptr<server::AgentsComponent> agents_;
@@ -241,7 +233,7 @@ absl::Status CheckComponents(const DaemonConfig& config, std::vector<std::string
   if (!config.quota.file.empty()) {
     if (const auto quota = server::ReadQuota(config.quota, warnings); !quota.ok()) return quota.status();
   }
-  if (!config.budgets.file.empty()) {
+  if (!config.budgets.file.empty() || !config.prices.budgets.empty()) {
     if (const auto budgets = server::ReadBudgets(server::BudgetComponent::Options::Of(config)); !budgets.ok())
       return budgets.status();
   }
