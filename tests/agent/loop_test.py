@@ -24,7 +24,7 @@ LOADS = {
 }
 # A second process of "shrinks", which starts when the first has started, and before its first limit.
 FALLS = ["--memory", f"fall:280MiB..40MiB@{20 * WINDOW_S:g}s", "--cpu", "0.02"]
-FALLS_AFTER = 4  # windows
+FALLS_AFTER = 2  # windows: early enough to fill its memory before the sixth, even on a busy machine
 # Time at which "grows" has its maximum, and the serving job the limit that its usage needs.
 SETTLED_AFTER = 27  # windows
 
