@@ -252,7 +252,8 @@ absl::StatusOr<TraceAnalysis> Analyse(LoadedTrace& trace, const LoadedCell* cell
 absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
   const absl::StatusOr<TraceOptions> options = ToTraceOptions(args.trace);
   if (!options.ok()) return options.status();
-  const absl::StatusOr<TraceContents> contents = LookInto(*options);
+  const absl::StatusOr<TraceContents> contents =
+      IsGivenUsage(options->paths) ? TraceContents{.usage = true} : LookInto(*options);
   if (!contents.ok()) return contents.status();
   Inputs in;
   const bool usage = contents->usage || !(contents->events || contents->unknown);

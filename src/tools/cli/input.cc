@@ -8,6 +8,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/cell_input.h"
+#include "tools/cli/console.h"
 #include "tools/cli/terminal.h"
 #include "tools/trace/placing_sink.h"
 
@@ -56,6 +57,25 @@ absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args) {
   return o;
 }
 
+namespace {
+
+absl::Status ReadGivenUsage(const TraceOptions& options, TraceSink& sink, ReadReport& report) {
+  if (options.format != TraceFormat::kAuto || options.from_s.has_value() || options.to_s.has_value() ||
+      options.group != 1) {
+    return absl::InvalidArgumentError(
+        "--format, --from, --to and --group: expected with files, not with a table");
+  }
+  return CurrentConsole()->read_usage(options, sink, report);
+}
+
+}  // namespace
+
+bool IsGivenUsage(const std::vector<std::string>& paths) {
+  const Console* const console = CurrentConsole();
+  return console != nullptr && console->read_usage != nullptr && paths.size() == 1 &&
+         paths.front() == kGivenUsage;
+}
+
 absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet,
                                                        WithMachines with_machines) {
   const absl::StatusOr<TraceOptions> options = ToTraceOptions(args);
@@ -67,10 +87,12 @@ absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bo
   ProgressLine progress(quiet);
   PlacingSink placing(trace->store(), trace->machines);
   TraceSink& sink = with_machines == WithMachines::kYes ? static_cast<TraceSink&>(placing) : trace->store();
-  const absl::Status read = ReadTrace(*options, sink, trace->report(), [&](uint64_t done, uint64_t total) {
+  const auto on_read = [&](uint64_t done, uint64_t total) {
     if (total > 0) progress.Update("reading", static_cast<double>(done) / static_cast<double>(total));
     return !Interrupted();
-  });
+  };
+  const absl::Status read = IsGivenUsage(args.paths) ? ReadGivenUsage(*options, sink, trace->report())
+                                                     : ReadTrace(*options, sink, trace->report(), on_read);
   progress.Clear();
   if (absl::IsCancelled(read)) {
     trace->interrupted = true;

@@ -56,10 +56,13 @@ class LoadedTrace final : public DaySource {
 
 // Converts the arguments. Returns InvalidArgument with the name of the invalid option.
 absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args);
-// Reads the trace and shows a progress line. Returns InvalidArgument for invalid arguments, and errors of
-// ReadTrace().
+// Reads the trace, or the usage of the console, and shows a progress line. Returns InvalidArgument for invalid
+// arguments, and errors of ReadTrace().
 absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet,
                                                        WithMachines with_machines = WithMachines::kNo);
+
+// Returns true if `paths` stand for the usage of the console in use (console.h).
+bool IsGivenUsage(const std::vector<std::string>& paths);
 
 // Returns lines for users that count read and skipped rows.
 std::string DescribeInput(const LoadedTrace& trace);

@@ -14,6 +14,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/compact_command.h"
 #include "tools/cli/economy_command.h"
+#include "tools/cli/embedded.h"
 #include "tools/cli/import_command.h"
 #include "tools/cli/own_commands.h"
 #include "tools/cli/parse_backup.h"
@@ -125,6 +126,7 @@ void AddListCommand(CommandTable& commands) {
 
 // Returns `code`, or kExitFailed if standard output could not be written.
 int Flushed(int code) {
+  if (CurrentConsole() != nullptr) return code;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   PrintError("cannot write the output: is the disk full?");
   return kExitFailed;
@@ -149,31 +151,69 @@ std::optional<int> Parse(const CommandTable& commands, int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     const std::string suggestion = Suggestion(app, typed);
     PrintError(suggestion.empty() ? std::string_view(e.what()) : suggestion);
-    std::fputs(StrCat("Run `taut ", NameOfCommand(app, typed), "--help`.\n").c_str(), stderr);
+    if (CurrentConsole() == nullptr)
+      std::fputs(StrCat("Run `taut ", NameOfCommand(app, typed), "--help`.\n").c_str(), stderr);
     return kExitUsage;
   }
   return std::nullopt;
 }
 
+// The program of all commands.
+struct Program {
+  explicit Program(const std::string& command_line) {
+    app.set_version_flag("-V,--version", StrCat("taut ", kVersion));
+    app.require_subcommand(1);
+    AddDaemonCommands(commands);
+    AddMoneyCommands(commands);
+    AddReplayCommands(commands, command_line);
+    AddAnalysisCommands(commands);
+    AddListCommand(commands);
+    AddTraceCommands(commands);
+    AddOperateCommands(commands);
+    AddOwnCommands(commands);
+    app.footer(kExitCodes);  // set after the commands are added, because they would inherit the footer
+  }
+
+  CLI::App app{kAbout, "taut"};
+  CommandTable commands{app};
+};
+
 }  // namespace
 
 int RunCli(int argc, char** argv) {
   KeepNamesWhole(!StdoutIsTerminal());
-  CLI::App app{kAbout, "taut"};
-  app.set_version_flag("-V,--version", StrCat("taut ", kVersion));
-  app.require_subcommand(1);
-  CommandTable commands(app);
-  AddDaemonCommands(commands);
-  AddMoneyCommands(commands);
-  AddReplayCommands(commands, CommandLine(argc, argv));
-  AddAnalysisCommands(commands);
-  AddListCommand(commands);
-  AddTraceCommands(commands);
-  AddOperateCommands(commands);
-  AddOwnCommands(commands);
-  app.footer(kExitCodes);  // set after the commands are added, because they would inherit the footer
-  if (const std::optional<int> code = Parse(commands, argc, argv); code.has_value()) return *code;
-  return Flushed(commands.Run().value_or(kExitUsage));
+  const Program program(CommandLine(argc, argv));
+  if (const std::optional<int> code = Parse(program.commands, argc, argv); code.has_value()) return *code;
+  return Flushed(program.commands.Run().value_or(kExitUsage));
+}
+
+int RunEmbedded(const std::vector<std::string>& words, Console& console) {
+  std::vector<std::string> typed = {"taut"};
+  typed.insert(typed.end(), words.begin(), words.end());
+  std::vector<char*> argv;
+  for (std::string& word : typed) argv.push_back(word.data());
+  const UseConsole use(console);
+  return RunCli(static_cast<int>(argv.size()), argv.data());
+}
+
+std::vector<CommandOption> OptionsOf(std::string_view command) {
+  const Program program("");
+  const CLI::App* at = &program.app;
+  for (const std::string_view word : Split(command, ' ')) {
+    if (at != nullptr) at = FindCommand(*at, word);
+  }
+  std::vector<CommandOption> out;
+  if (at == nullptr) return out;
+  for (const CLI::Option* option : at->get_options()) {
+    if (option->get_group().empty()) continue;
+    out.push_back({.name = option->get_single_name(),
+                   .type = option->get_type_name(),
+                   .help = option->get_description(),
+                   .default_value = option->get_default_str(),
+                   .is_flag = option->get_items_expected_max() == 0,
+                   .is_list = option->get_items_expected_max() > 1});
+  }
+  return out;
 }
 
 }  // namespace taut::tools

@@ -14,6 +14,7 @@
 #include "common/base/strings.h"
 #include "fmt/format.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/console.h"
 
 namespace taut::tools {
 namespace {
@@ -46,13 +47,28 @@ bool WantsColour(bool is_terminal, const char* no_color, const char* term) {
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }
 bool StderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }
 
-void Print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void Print(std::string_view text) {
+  if (Console* const console = CurrentConsole()) {
+    console->text += text;
+    return;
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
 void Warn(std::string_view text) {
+  if (Console* const console = CurrentConsole()) {
+    console->warnings.emplace_back(text);
+    return;
+  }
   fmt::print(stderr, "{}: {}\n", program_name, Printable(text, /*keep_newlines=*/true));
 }
 void NameProgram(const char* name) { program_name = name; }
 
 void PrintError(std::string_view text) {
+  if (Console* const console = CurrentConsole()) {
+    console->error = text;
+    return;
+  }
   std::fflush(stdout);
   const bool colour = WantsColour(StderrIsTerminal(), std::getenv("NO_COLOR"), std::getenv("TERM"));
   fmt::print(stderr, "{}{}: {}{}\n", colour ? "\033[31m" : "", program_name,
@@ -158,9 +174,12 @@ std::string TextTable::Render() const {
 }
 
 ProgressLine::ProgressLine(bool quiet)
-    : enabled_(!quiet && StderrIsTerminal() && !IsDumb(std::getenv("TERM"))), start_ms_(NowMs()) {}
+    : enabled_(!quiet && CurrentConsole() == nullptr && StderrIsTerminal() && !IsDumb(std::getenv("TERM"))),
+      start_ms_(NowMs()) {}
 
 void ProgressLine::Update(std::string_view what, double share) {
+  if (const Console* const console = CurrentConsole(); console != nullptr && console->on_progress != nullptr)
+    console->on_progress(what, std::clamp(share, 0.0, 1.0));
   if (!enabled_) return;
   const int64_t now = NowMs();
   if (shown_ && now - last_ms_ < 100) return;
@@ -178,17 +197,23 @@ void ProgressLine::Update(std::string_view what, double share) {
 }
 
 void ProgressLine::Clear() {
-  if (shown_) fmt::print(stderr, "\r\033[K");
+  if (!shown_) return;
+  fmt::print(stderr, "\r\033[K");
   std::fflush(stderr);
   shown_ = false;
 }
 
 void CatchInterrupts() {
+  if (CurrentConsole() != nullptr) return;
   std::signal(SIGINT, OnSignal);
   std::signal(SIGTERM, OnSignal);
 }
 
-bool Interrupted() { return interrupted != 0; }
+bool Interrupted() {
+  const Console* const console = CurrentConsole();
+  if (console != nullptr) return console->should_stop != nullptr && console->should_stop();
+  return interrupted != 0;
+}
 
 void ExitOnInterrupt() {
   const auto end = [](int) { _exit(0); };

@@ -1,4 +1,5 @@
-// Output of commands: results to stdout, progress and warnings to stderr, colour only on a terminal.
+// Output of commands: results to stdout, progress and warnings to stderr, colour only on a terminal. Inside
+// another program a Console (console.h) takes the output, and says whether the command is interrupted.
 #pragma once
 
 #include <cstddef>

@@ -95,6 +95,7 @@ std::string NameOfCommand(const CLI::App& program, const std::vector<std::string
 std::string Suggestion(const CLI::App& program, const std::vector<std::string>& words) {
   const CLI::App* command = &program;
   for (const std::string& typed : words) {
+    if (typed == "--") break;  // only parameters follow
     const std::string_view word = std::string_view(typed).substr(0, typed.find('='));
     const bool awaits_command = !NamesOf(*command).empty();
     if (awaits_command && !word.starts_with("-")) {
