@@ -26,14 +26,16 @@ void Fill(const std::vector<std::optional<T>>& values, Column& out) {
   if (out.nulls == 0) out.validity.clear();
 }
 
-void Fill(const std::vector<std::string>& texts, Column& out) {
+void Fill(const ArrowTable::Texts& texts, Column& out) {
   out.format = "u";
-  out.rows = static_cast<int64_t>(texts.size());
   out.ends = {0};
-  for (const std::string& text : texts) {
-    out.bytes += text;
+  std::vector<std::optional<int64_t>> present;
+  for (const std::optional<std::string>& text : texts) {
+    out.bytes += text.value_or("");
     out.ends.push_back(static_cast<int32_t>(out.bytes.size()));
+    present.push_back(text.has_value() ? std::optional<int64_t>(0) : std::nullopt);
   }
+  Fill(present, out);
 }
 
 // ---- exported structs: each owns its children, and the table that its buffers lie in ----
@@ -186,13 +188,15 @@ void ArrowTable::Add(std::string name, Values values) {
     out.format = "tsu:UTC";
     out.rows = static_cast<int64_t>(times->us.size());
     out.words = std::move(times->us);
+  } else if (const auto* own = std::get_if<Texts>(&values)) {
+    Fill(*own, out);
   } else {
     auto& texts = std::get<Names>(values);
     out.format = "u";
     out.rows = static_cast<int64_t>(texts.of_row.size());
     out.indices = std::move(texts.of_row);
     out.dictionary = std::make_unique<Column>();
-    Fill(texts.names, *out.dictionary);
+    Fill(Texts(texts.names.begin(), texts.names.end()), *out.dictionary);
   }
 }
 

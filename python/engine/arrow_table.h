@@ -26,7 +26,8 @@ class ArrowTable {
     std::vector<std::string> names;
     std::vector<int32_t> of_row;
   };
-  using Values = std::variant<Reals, Integers, Times, Names>;
+  using Texts = std::vector<std::optional<std::string>>;
+  using Values = std::variant<Reals, Integers, Times, Names, Texts>;
 
   ArrowTable() = default;
   ArrowTable(ArrowTable&&) = default;

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "arrow_table.h"
+#include "bindings.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"
-#include "table_trace.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/decisions.h"
 #include "tools/cli/explain_text.h"
@@ -28,8 +28,7 @@
 #include "tools/report/html_report.h"
 #include "tools/sim/lane_scores.h"
 #include "tools/sim/replay.h"
-
-namespace nb = nanobind;
+#include "watched.h"
 
 namespace taut::python {
 namespace {
@@ -37,93 +36,15 @@ namespace {
 using tools::LaneResult;
 using tools::LimitChange;
 using tools::LoadedTrace;
-// Receives a text, and the done and total amount of work.
-using Progress = std::function<void(const std::string&, double, double)>;
-
-// Converts a status to an exception: ValueError for invalid input, OSError for files, else RuntimeError. Options
-// are named as in Python: "warmup", not "--warmup".
-[[noreturn]] void Raise(const absl::Status& status) {
-  std::string text(Message(status));
-  if (text.starts_with("--")) {
-    const size_t end = std::min(text.find(':'), text.size());
-    text.erase(0, 2);
-    for (size_t i = 0; i + 2 < end; ++i) text[i] = text[i] == '-' ? '_' : text[i];
-  }
-  switch (status.code()) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kOutOfRange:
-      throw nb::value_error(text.c_str());
-    case absl::StatusCode::kNotFound:
-      throw nb::key_error(text.c_str());
-    default:
-      throw std::runtime_error(text);
-  }
-}
-void Check(const absl::Status& status) {
-  if (!status.ok()) Raise(status);
-}
-template <typename T>
-T ValueOf(absl::StatusOr<T> value) {
-  Check(value.status());
-  return *std::move(value);
-}
-
-// Lets Python handle a pending Ctrl-C. Returns true once there was one; the caller then ends its work and calls
-// Throw().
-class Interrupts {
- public:
-  bool Pending() {
-    if (pending_) return true;
-    const nb::gil_scoped_acquire gil;
-    pending_ = PyErr_CheckSignals() != 0;
-    if (pending_) error_.emplace();
-    return pending_;
-  }
-  void Throw() {
-    if (pending_) throw std::move(*error_);
-  }
-
- private:
-  bool pending_ = false;
-  std::optional<nb::python_error> error_;
-};
-
-void Tell(const Progress& progress, const std::string& text, double done, double total) {
-  if (!progress) return;
-  const nb::gil_scoped_acquire gil;
-  progress(text, done, total);
-}
 
 // Reads usage from a table, or from the files of a trace.
-std::unique_ptr<LoadedTrace> Load(const nb::object& table, const tools::TraceArgs& args,
-                                  const Progress& progress) {
-  Interrupts interrupts;
-  if (table.is_none()) {
-    std::unique_ptr<LoadedTrace> trace = [&] {
-      const nb::gil_scoped_release released;
-      return ValueOf(tools::LoadTrace(args, /*quiet=*/true));
-    }();
-    if (interrupts.Pending()) interrupts.Throw();
-    return trace;
+std::unique_ptr<LoadedTrace> Load(const GivenTable* table, tools::TraceArgs args, Watch& watch) {
+  if (table != nullptr) {
+    table->PutInto(watch);
+    args.paths = {std::string(tools::kGivenUsage)};
   }
-  auto trace = std::make_unique<LoadedTrace>(tools::JobDayStore::Options{
-      .memory_budget_bytes = static_cast<size_t>(ValueOf(ParseBytes(args.spill_memory)))});
-  const nb::object capsule = table.attr("__arrow_c_stream__")();
-  auto* const stream =
-      static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
-  if (stream == nullptr) throw nb::python_error();
-  const absl::Status read = [&] {
-    const nb::gil_scoped_release released;
-    absl::Status s = ReadTable(*stream, args.strict, trace->store(), trace->report(), [&](uint64_t rows) {
-      Tell(progress, StrCat("reading row ", rows), 0, 0);
-      return !interrupts.Pending();
-    });
-    return s.ok() ? trace->store().Finish() : s;
-  }();
-  interrupts.Throw();
-  Check(read);
-  return trace;
+  const tools::UseConsole use(watch.console);
+  return ValueOf(tools::LoadTrace(args, /*quiet=*/true));
 }
 
 std::shared_ptr<const ArrowTable> Done(ArrowTable table) {
@@ -148,30 +69,18 @@ class NameColumn {
 // A finished replay, with the trace that it replayed.
 class Replayed {
  public:
-  Replayed(std::unique_ptr<LoadedTrace> trace, tools::ReplayOptions options, const Progress& progress)
-      : trace_(std::move(trace)), options_(std::move(options)) {
-    Interrupts interrupts;
-    tools::ReplayHooks hooks;
-    hooks.on_change = [this](const LimitChange& change) {
-      changes_.push_back(change);
-      return absl::OkStatus();
-    };
-    if (trace_->jobs().size() <= tools::kMaxJobsWithReasons) {
-      hooks.on_job_end = [this](JobId job, brain::PolicyPair, Resource r, const brain::Lane& lane) {
-        lane.recommender().Explain(reasons_[{job.value, r}].emplace_back());
-      };
-    }
-    hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t /*windows*/) {
-      Tell(progress, "replaying days", static_cast<double>(done), static_cast<double>(total));
-    };
-    hooks.should_stop = [&] { return interrupts.Pending(); };
-    absl::StatusOr<tools::ReplayResult> result = [&] {
-      const nb::gil_scoped_release released;
-      return tools::Replay(*trace_, options_, hooks);
-    }();
-    interrupts.Throw();
-    result_ = ValueOf(std::move(result));
-    Check(tools::CheckScored(options_, result_));
+  Replayed(const nb::object& table, const tools::TraceArgs& trace, const tools::EngineArgs& engine,
+           const Progress& progress) {
+    std::optional<GivenTable> given;
+    if (!table.is_none()) given.emplace(table);
+    RunWatched(progress, [&](Watch& watch) {
+      {
+        const tools::UseConsole use(watch.console);
+        options_ = ValueOf(tools::ToReplayOptions(engine));
+      }
+      trace_ = Load(given.has_value() ? &*given : nullptr, trace, watch);
+      if (!watch.console.should_stop()) Run(watch);
+    });
   }
 
   std::shared_ptr<const ArrowTable> Scores() const {
@@ -291,14 +200,10 @@ class Replayed {
       lane.recommender().Explain(reason);
       out.emplace_back(StrCat(Name(policy), " ", Name(r)), tools::ExplainText(r, lane.recommended(), reason));
     };
-    Interrupts interrupts;
-    hooks.should_stop = [&] { return interrupts.Pending(); };
-    const absl::Status status = [&] {
-      const nb::gil_scoped_release released;
-      return tools::Replay(source, options_, hooks).status();
-    }();
-    interrupts.Throw();
-    Check(status);
+    RunWatched(nullptr, [&](Watch& watch) {
+      hooks.should_stop = watch.console.should_stop;
+      Check(tools::Replay(source, options_, hooks).status());
+    });
     return out;
   }
 
@@ -323,6 +228,25 @@ class Replayed {
   }
 
  private:
+  void Run(Watch& watch) {
+    tools::ReplayHooks hooks;
+    hooks.on_change = [this](const LimitChange& change) {
+      changes_.push_back(change);
+      return absl::OkStatus();
+    };
+    if (trace_->jobs().size() <= tools::kMaxJobsWithReasons) {
+      hooks.on_job_end = [this](JobId job, brain::PolicyPair, Resource r, const brain::Lane& lane) {
+        lane.recommender().Explain(reasons_[{job.value, r}].emplace_back());
+      };
+    }
+    hooks.on_progress = [&](uint64_t done, uint64_t total, uint64_t /*windows*/) {
+      watch.tell("replaying days", static_cast<double>(done), static_cast<double>(total));
+    };
+    hooks.should_stop = watch.console.should_stop;
+    result_ = ValueOf(tools::Replay(*trace_, options_, hooks));
+    Check(tools::CheckScored(options_, result_));
+  }
+
   std::unique_ptr<LoadedTrace> trace_;
   tools::ReplayOptions options_;
   std::vector<LimitChange> changes_;
@@ -379,13 +303,10 @@ std::shared_ptr<const ArrowTable> ReadTrace(const tools::TraceArgs& args) {
   const tools::TraceOptions options = ValueOf(tools::ToTraceOptions(args));
   RowsSink sink;
   tools::ReadReport report;
-  Interrupts interrupts;
-  const absl::Status status = [&] {
-    const nb::gil_scoped_release released;
-    return tools::ReadTrace(options, sink, report, [&](uint64_t, uint64_t) { return !interrupts.Pending(); });
-  }();
-  interrupts.Throw();
-  Check(status);
+  RunWatched(nullptr, [&](Watch& watch) {
+    Check(tools::ReadTrace(options, sink, report,
+                           [&](uint64_t, uint64_t) { return !watch.console.should_stop(); }));
+  });
   return sink.Take();
 }
 
@@ -449,12 +370,10 @@ NB_MODULE(_engine, m) {
   m.def(
       "replay",
       [](const nb::object& table, const tools::TraceArgs& trace, const tools::EngineArgs& engine,
-         const Progress& progress) {
-        tools::ReplayOptions options = ValueOf(tools::ToReplayOptions(engine));
-        return std::make_unique<Replayed>(Load(table, trace, progress), std::move(options), progress);
-      },
+         const Progress& progress) { return std::make_unique<Replayed>(table, trace, engine, progress); },
       nb::arg("table").none(), nb::arg("trace"), nb::arg("engine"), nb::arg("progress").none());
   m.def("read_trace", &ReadTrace);
+  BindCommands(m);
   m.def("recommenders", [] {
     std::vector<std::pair<std::string, std::string>> out;
     for (const taut::brain::PolicyInfo& p : taut::brain::Policies()) out.emplace_back(Name(p.policy), p.what);

@@ -12,47 +12,33 @@ from __future__ import annotations
 
 import datetime as _datetime
 import os as _os
-import sys as _sys
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from . import _engine
 from ._engine import __version__
+from ._verbs import Option, Outcome, Paths, Progress, Table, Verb, bar_for, is_table, paths_of
 
-__all__ = ["Result", "Table", "read_trace", "recommenders", "replay", "__version__"]
+__all__ = ["Option", "Outcome", "Result", "Table", "Verb", "analyze", "bill", "compact", "economy", "overcommit",
+           "read_trace", "recommenders", "replay", "replicas", "simulate", "tune", "__version__"]
 
-Progress = Callable[[str, float, float], None]
-_Paths = Union[str, "_os.PathLike[str]", Sequence[Union[str, "_os.PathLike[str]"]]]
-
-
-class Table:
-    """A table in memory. Readers of Arrow streams take it as it is: ``pyarrow.table(t)``, ``polars.DataFrame(t)``."""
-
-    def __init__(self, table: Any) -> None:
-        self._table = table
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self._table.__arrow_c_stream__(requested_schema)
-
-    def __len__(self) -> int:
-        return len(self._table)
-
-    @property
-    def column_names(self) -> List[str]:
-        """Names of the columns, in order."""
-        return list(self._table.column_names)
-
-    def to_pyarrow(self) -> Any:
-        """Returns a ``pyarrow.Table`` that shares the memory of this table. Requires pyarrow."""
-        import pyarrow
-
-        return pyarrow.table(self)
-
-    def to_pandas(self) -> Any:
-        """Returns a ``pandas.DataFrame``. Requires pyarrow and pandas."""
-        return self.to_pyarrow().to_pandas()
-
-    def __repr__(self) -> str:
-        return f"<tautline.Table: {len(self)} rows of {', '.join(self.column_names)}>"
+#: Sweeps settings: each combination is replayed, and the frontier of footprint, OOM-days and changes is marked.
+tune = Verb("tune", "tune", "Sweeps settings over a trace and marks the cheapest ones.", "trials", "table")
+#: Predicts the peaks of machines and compares them with what came.
+overcommit = Verb("overcommit", "overcommit", "Predicts the usage peaks of machines and compares them with what came.",
+                  "resources.predictors", "table")
+#: Replays loads through the policies of numbers of tasks.
+replicas = Verb("replicas", "replay", "Replays load (or with usage=True the CPU usage of jobs) through the replica policies.",
+                "policies", "usage", ["replicas"])
+#: Computes how many machines the workload of a cell needs.
+compact = Verb("compact", "compact", "Computes how many machines the workload of a cell needs.", "experiments", "usage")
+#: Analyses the usage and the events of a trace.
+analyze = Verb("analyze", "analyze", "Analyses a trace: inequality, tiers, slack, delays, shapes.", "tiers", "table")
+#: Bills the groups of a trace by a price file.
+bill = Verb("bill", "get bills", "Bills the usage of a trace by a price file. Amounts of money are decimal texts.", "rows", "table")
+#: Runs a shared pool over a trace.
+economy = Verb("economy", "economy", "Runs a shared pool over a trace: sales, promises, bills.", "policies", "table")
+#: Runs a cell over time.
+simulate = Verb("simulate", "simulate", "Runs a cell over time: waits, preemptions, evictions, utilisation.", "runs", "")
 
 
 class Result:
@@ -127,35 +113,8 @@ def recommenders() -> Dict[str, str]:
     return dict(_engine.recommenders())
 
 
-def _paths(paths: _Paths) -> List[str]:
-    one = isinstance(paths, (str, _os.PathLike))
-    return [_os.fspath(p) for p in ([paths] if one else paths)]  # type: ignore[union-attr,list-item]
-
-
 def _settings(settings: Optional[Mapping[str, Any]]) -> List[str]:
     return [f"{key}={value}" for key, value in (settings or {}).items()]
-
-
-def _bar() -> Optional[Progress]:
-    """Returns a progress bar on a terminal if tqdm is installed, else nothing."""
-    if not _sys.stderr.isatty():
-        return None
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return None
-    bar = tqdm(unit="day", leave=False)
-
-    def show(text: str, done: float, total: float) -> None:
-        bar.set_description(text)
-        if total > 0:
-            bar.total = int(total)
-            bar.n = int(done)
-        bar.refresh()
-        if total > 0 and done >= total:
-            bar.close()
-
-    return show
 
 
 def replay(
@@ -205,15 +164,9 @@ def replay(
     trace.format = format
     trace.strict = strict
     trace.spill_memory = spill_memory
-    is_table = hasattr(table, "__arrow_c_stream__")
-    if not is_table:
-        try:
-            trace.paths = _paths(table)
-        except TypeError:
-            raise TypeError(
-                f"table is a {type(table).__name__}: expected an object with __arrow_c_stream__ "
-                "(pyarrow, Polars, DuckDB, pandas 2.2 or later), a path, or paths"
-            ) from None
+    given = table if is_table(table) else None
+    if given is None:
+        trace.paths = paths_of(table)
     engine = _engine.EngineArgs()
     engine.recommenders = [recommenders] if isinstance(recommenders, str) else list(recommenders)
     engine.resources = [resources] if isinstance(resources, str) else list(resources)
@@ -226,18 +179,17 @@ def replay(
     engine.cap_at_owner = cap_at_owner
     engine.compatibility = compatibility
     engine.threads = threads
-    shown = _bar() if progress in (None, True) else progress or None
-    return Result(_engine.replay(table if is_table else None, trace, engine, shown))
+    return Result(_engine.replay(given, trace, engine, bar_for(progress)))
 
 
-def read_trace(paths: _Paths, *, format: str = "auto", strict: bool = False) -> Table:
+def read_trace(paths: Paths, *, format: str = "auto", strict: bool = False) -> Table:
     """Reads the usage rows of a trace, in any format that ``taut`` reads, into a table that :func:`replay` accepts.
 
     ``format``: as ``taut replay --format``. ``memory_bytes`` is the peak of the row where the trace has it, else the
     mean. Changes of limits that a trace has apart from its rows are in ``replay(paths)`` only.
     """
     args = _engine.TraceArgs()
-    args.paths = _paths(paths)
+    args.paths = paths_of(paths)
     args.format = format
     args.strict = strict
     return Table(_engine.read_trace(args))

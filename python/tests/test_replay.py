@@ -5,46 +5,14 @@ import gzip
 import json
 import math
 import pathlib
-import random
 import subprocess
 
 import pytest
 
 import tautline
+from made import START, csv_of, usage
 
 pa = pytest.importorskip("pyarrow")
-
-START = 1_700_006_400  # a midnight, UTC
-DAYS = 12
-
-
-def usage(jobs=4, days=DAYS, seed=1):
-    """Returns rows of usage as columns: some jobs with a daily wave, noise, and holes."""
-    draw = random.Random(seed)
-    columns = {name: [] for name in ("time", "job", "task", "cpu_cores", "memory_bytes", "memory_limit")}
-    for job in range(jobs):
-        for task in range(1 + job % 2):
-            for i in range(days * 288):
-                if draw.random() < 0.02:
-                    continue
-                wave = 1 + 0.5 * math.sin(2 * math.pi * (i % 288) / 288)
-                columns["time"].append(START + 300 * i)
-                columns["job"].append(f"shop/web-{job}")
-                columns["task"].append(task)
-                columns["cpu_cores"].append(round(wave * draw.uniform(0.1, 0.3), 4))
-                columns["memory_bytes"].append(float(int(wave * draw.uniform(2e8, 3e8))))
-                columns["memory_limit"].append(float(1 << 30))
-    return columns
-
-
-def csv_of(columns, path):
-    names = list(columns)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(",".join(names) + "\n")
-        for row in zip(*columns.values()):
-            file.write(",".join("" if v is None else repr(v) if isinstance(v, float) else str(v) for v in row) + "\n")
-    return path
-
 
 @pytest.fixture(scope="module")
 def columns():
@@ -235,10 +203,11 @@ def test_recommenders_have_a_line_each():
 
 def test_the_page_runs_as_printed(tmp_path, monkeypatch):
     page = pathlib.Path(__file__).parents[2].joinpath("docs/replay/python.md").read_text(encoding="utf-8")
-    code = page.split("```python\n")[1].split("```")[0]
+    code = "".join(part.split("```")[0] for part in page.split("```python\n")[1:])
     monkeypatch.chdir(tmp_path)
     path = csv_of(usage(jobs=2, days=17), tmp_path / "history.csv")
     path.with_suffix(".csv.gz").write_bytes(gzip.compress(path.read_bytes()))
     names = {}
     exec(code, names)  # pylint: disable=exec-used
     assert len(names["scores"]) == 4
+    assert len(names["frontier"]) == 4

@@ -1,0 +1,14 @@
+// The parts of the module tautline._engine, each in its own source file.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "arrow_table.h"
+
+namespace taut::python {
+
+void BindCommands(nanobind::module_& m);
+
+}  // namespace taut::python
