@@ -374,6 +374,7 @@ NB_MODULE(_engine, m) {
       nb::arg("table").none(), nb::arg("trace"), nb::arg("engine"), nb::arg("progress").none());
   m.def("read_trace", &ReadTrace);
   BindCommands(m);
+  BindRecommender(m);
   m.def("recommenders", [] {
     std::vector<std::pair<std::string, std::string>> out;
     for (const taut::brain::PolicyInfo& p : taut::brain::Policies()) out.emplace_back(Name(p.policy), p.what);

@@ -44,7 +44,7 @@ struct Watch {
 // Runs `work` in a thread of its own and returns after its end. Meanwhile the calling thread shows progress and
 // lets Python handle signals. An exception of `progress` or of a signal's handler stops the work, and is thrown
 // after the work's end; so is an exception of `work`. Warnings of the console become warnings of Python.
-// REQUIRES: the caller has the interpreter's lock, and `work` does not take it.
+// REQUIRES: the caller has the interpreter's lock, and `work` does not.
 void RunWatched(const Progress& progress, const std::function<void(Watch&)>& work);
 
 // Takes `table.__arrow_c_stream__()`, and sets the console's read_usage to a function that reads it.

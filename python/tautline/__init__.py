@@ -10,15 +10,15 @@ A table is any object with ``__arrow_c_stream__``: pyarrow, Polars, DuckDB and p
 
 from __future__ import annotations
 
-import datetime as _datetime
 import os as _os
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from . import _engine
 from ._engine import __version__
+from ._parts import Histogram, Recommender, Time, seconds_of, settings_of
 from ._verbs import Option, Outcome, Paths, Progress, Table, Verb, bar_for, is_table, paths_of
 
-__all__ = ["Option", "Outcome", "Result", "Table", "Verb", "analyze", "bill", "compact", "economy", "overcommit",
+__all__ = ["Histogram", "Option", "Outcome", "Recommender", "Result", "Table", "Verb", "analyze", "bill", "compact", "economy", "overcommit",
            "read_trace", "recommenders", "replay", "replicas", "simulate", "tune", "__version__"]
 
 #: Sweeps settings: each combination is replayed, and the frontier of footprint, OOM-days and changes is marked.
@@ -74,15 +74,13 @@ class Result:
         """Returns the rows of :attr:`decisions` of one job. KeyError with the nearest names for an unknown job."""
         return Table(self._replayed.decisions(job))
 
-    def explain(self, job: str, at: Union[None, int, float, _datetime.datetime] = None) -> Dict[str, str]:
+    def explain(self, job: str, at: Optional[Time] = None) -> Dict[str, str]:
         """Returns why the limits of a job are as they are, as text by "RECOMMENDER RESOURCE".
 
         ``at``: a time (seconds since 1970, or a datetime; one without a zone is UTC); later usage is not seen. None:
         the end. Runs the replay again up to that time.
         """
-        if isinstance(at, _datetime.datetime):
-            at = (at if at.tzinfo else at.replace(tzinfo=_datetime.timezone.utc)).timestamp()
-        return dict(self._replayed.explain(job, None if at is None else int(at)))
+        return dict(self._replayed.explain(job, None if at is None else seconds_of(at)))
 
     @property
     def job_names(self) -> List[str]:
@@ -111,10 +109,6 @@ class Result:
 def recommenders() -> Dict[str, str]:
     """Returns the names of all recommenders, each with one line about it."""
     return dict(_engine.recommenders())
-
-
-def _settings(settings: Optional[Mapping[str, Any]]) -> List[str]:
-    return [f"{key}={value}" for key, value in (settings or {}).items()]
 
 
 def replay(
@@ -174,8 +168,8 @@ def replay(
     engine.feedback = feedback
     engine.restart_delay = restart_delay
     engine.mode = mode
-    engine.policy = _settings(policy)
-    engine.set = _settings(settings)
+    engine.policy = settings_of(policy)
+    engine.set = settings_of(settings)
     engine.cap_at_owner = cap_at_owner
     engine.compatibility = compatibility
     engine.threads = threads
