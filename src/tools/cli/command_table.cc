@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "common/base/strings.h"
@@ -20,8 +21,24 @@ class SummaryFormatter final : public CLI::Formatter {
     CLI::detail::format_help(out, command->get_name(), it == summaries_.end() ? "" : it->second, 16);
     return out.str();
   }
+  // CLI11 lists the options that an option needs and excludes in the order of their addresses.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string out = CLI::Formatter::make_option_opts(option);
+    SortNames(get_label("Needs"), option->get_needs(), out);
+    SortNames(get_label("Excludes"), option->get_excludes(), out);
+    return out;
+  }
 
  private:
+  static void SortNames(const std::string& label, const std::set<CLI::Option*>& options, std::string& text) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : options) names.push_back(" " + option->get_name());
+    const std::string unsorted = label + ":" + Join(names, "");
+    std::ranges::sort(names);
+    if (const size_t at = text.find(unsorted); at != std::string::npos)
+      text.replace(at, unsorted.size(), label + ":" + Join(names, ""));
+  }
+
   std::map<const CLI::App*, std::string> summaries_;
 };
 

@@ -148,8 +148,8 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   if (!options.ok()) return options.status();
   WindowId end{INT32_MAX};
   if (!args.at.empty()) {
-    const absl::StatusOr<int64_t> at = ParseTime(args.at);
-    if (!at.ok()) return absl::InvalidArgumentError(StrCat("--at: ", Message(at.status())));
+    const absl::StatusOr<int64_t> at = TimeOption("--at", args.at);
+    if (!at.ok()) return at.status();
     end = WindowId::Of(Timestamp::FromSeconds(*at));
   }
   absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);

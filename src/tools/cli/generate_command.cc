@@ -22,7 +22,7 @@ absl::Status Generate(const GenerateArgs& args) {
   options.jobs = args.jobs;
   options.days = args.days;
   options.seed = args.seed;
-  const absl::StatusOr<int64_t> start = ParseTime(args.start);
+  const absl::StatusOr<int64_t> start = TimeOption("--start", args.start);
   if (!start.ok()) return start.status();
   options.start_s = *start;
   if (absl::Status s = Check(options); !s.ok()) return s;
@@ -35,7 +35,7 @@ absl::Status Generate(const GenerateArgs& args) {
   if (args.format != "google2019") {
     return absl::InvalidArgumentError(StrCat("--format: \"", args.format, "\": expected csv or google2019"));
   }
-  const absl::StatusOr<double> unit_memory = ParseBytes(args.unit_memory);
+  const absl::StatusOr<double> unit_memory = BytesOption("--unit-memory", args.unit_memory);
   if (!unit_memory.ok()) return unit_memory.status();
   TraceOptions units;
   units.unit_cpu_cores = args.unit_cpu_cores;

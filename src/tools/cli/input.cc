@@ -1,6 +1,7 @@
 #include "tools/cli/input.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "common/base/nearest.h"
 #include "common/base/strings.h"
@@ -13,6 +14,11 @@
 #include "tools/trace/placing_sink.h"
 
 namespace taut::tools {
+namespace {
+
+constexpr double kMostSpillBytes = 1e18;  // the conversion of a number outside of size_t is undefined
+
+}  // namespace
 
 absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
   std::vector<std::string_view> names;
@@ -31,15 +37,28 @@ absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
                                          nearest.size() == 1 ? "name is" : "names are", Join(nearest, ", ")));
 }
 
+absl::StatusOr<int64_t> TimeOption(std::string_view option, const std::string& text) {
+  absl::StatusOr<int64_t> time = ParseTime(text);
+  if (!time.ok()) return absl::InvalidArgumentError(StrCat(option, ": ", Message(time.status())));
+  return time;
+}
+
+absl::StatusOr<double> BytesOption(std::string_view option, const std::string& text) {
+  absl::StatusOr<double> bytes = ParseBytes(text);
+  if (!bytes.ok()) return absl::InvalidArgumentError(StrCat(option, ": ", Message(bytes.status())));
+  return bytes;
+}
+
 absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args) {
   TraceOptions o;
   o.paths = args.paths;
   const absl::StatusOr<TraceFormat> format = ParseTraceFormat(args.format);
   if (!format.ok()) return format.status();
   o.format = *format;
-  for (const auto& [text, target] : {std::pair{&args.from, &o.from_s}, std::pair{&args.to, &o.to_s}}) {
+  for (const auto& [option, text, target] :
+       {std::tuple{"--from", &args.from, &o.from_s}, std::tuple{"--to", &args.to, &o.to_s}}) {
     if (text->empty()) continue;
-    const absl::StatusOr<int64_t> time = ParseTime(*text);
+    const absl::StatusOr<int64_t> time = TimeOption(option, *text);
     if (!time.ok()) return time.status();
     *target = *time;
   }
@@ -51,7 +70,7 @@ absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args) {
   o.strict = args.strict;
   o.google_count_allocs = args.count_allocs;
   o.unit_cpu_cores = args.unit_cpu_cores;
-  const absl::StatusOr<double> unit_memory = ParseBytes(args.unit_memory);
+  const absl::StatusOr<double> unit_memory = BytesOption("--unit-memory", args.unit_memory);
   if (!unit_memory.ok()) return unit_memory.status();
   o.unit_memory_bytes = *unit_memory;
   return o;
@@ -80,10 +99,10 @@ absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bo
                                                        WithMachines with_machines) {
   const absl::StatusOr<TraceOptions> options = ToTraceOptions(args);
   if (!options.ok()) return options.status();
-  const absl::StatusOr<double> budget = ParseBytes(args.spill_memory);
+  const absl::StatusOr<double> budget = BytesOption("--spill-memory", args.spill_memory);
   if (!budget.ok()) return budget.status();
   auto trace = std::make_unique<LoadedTrace>(
-      JobDayStore::Options{.memory_budget_bytes = static_cast<size_t>(*budget)});
+      JobDayStore::Options{.memory_budget_bytes = static_cast<size_t>(std::min(*budget, kMostSpillBytes))});
   ProgressLine progress(quiet);
   PlacingSink placing(trace->store(), trace->machines);
   TraceSink& sink = with_machines == WithMachines::kYes ? static_cast<TraceSink&>(placing) : trace->store();

@@ -54,6 +54,9 @@ class LoadedTrace final : public DaySource {
   ReadReport report_;
 };
 
+// Return the value of an option in seconds since the epoch, or in bytes. InvalidArgument names the option.
+absl::StatusOr<int64_t> TimeOption(std::string_view option, const std::string& text);
+absl::StatusOr<double> BytesOption(std::string_view option, const std::string& text);
 // Converts the arguments. Returns InvalidArgument with the name of the invalid option.
 absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args);
 // Reads the trace, or the usage of the console, and shows a progress line. Returns InvalidArgument for invalid

@@ -63,10 +63,13 @@ void AddCell(CLI::App& verb, CompactArgs& args) {
   verb.add_option("--unit-memory", args.files.unit_memory, "of event tables: memory of the trace's unit")
       ->capture_default_str();
   verb.add_option("--machines", args.machines, "without files: machines of the generated cell")
+      ->check(NotNegative(UINT32_MAX))
       ->capture_default_str();
   verb.add_option("--tasks-per-machine", args.tasks_per_machine, "without files: mean number")
       ->capture_default_str();
-  verb.add_option("--seed", args.seed, "seed of the trials and of the generated cell")->capture_default_str();
+  verb.add_option("--seed", args.seed, "seed of the trials and of the generated cell")
+      ->check(NotNegative())
+      ->capture_default_str();
   verb.add_flag("--strict", args.files.strict, "stop at the first bad row");
 }
 
@@ -90,6 +93,7 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
       ->capture_default_str();
   verb.add_option("--trials", args.trials,
                   "random orders in which machines are removed; the result is the 90th percentile")
+      ->check(NotNegative(UINT32_MAX))
       ->capture_default_str();
   verb.add_option("--pending", args.pending_percent, "percentage of tasks that may stay pending")
       ->capture_default_str();

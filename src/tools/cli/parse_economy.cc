@@ -1,4 +1,5 @@
 #include "tools/cli/economy_command.h"
+#include "tools/cli/parse_help.h"
 
 namespace taut::tools {
 
@@ -89,6 +90,7 @@ void AddEconomy(CLI::App& verb, EconomyArgs& args) {
       ->type_name("SHARE");
   AddEconomyOutputs(verb, args);
   verb.add_option("--threads", args.threads, "threads; 0: one per core; the result does not depend on it")
+      ->check(NotNegative(INT32_MAX))
       ->capture_default_str();
 }
 

@@ -1,6 +1,7 @@
 #include "tools/cli/parse_help.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "common/base/strings.h"
 
@@ -153,6 +154,17 @@ CLI::Validator OneOf(std::vector<std::string> words) {
       },
       "", StrCat(kWordsBegin, all));
   return validator;
+}
+
+CLI::Validator NotNegative(uint64_t most) {
+  return {[most](std::string& text) {
+            uint64_t value = 0;
+            const char* const end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, value);
+            if (error == std::errc() && stop == end && value <= most) return std::string();
+            return StrCat("invalid value \"", text, "\": expected a whole number from 0 to ", most);
+          },
+          ""};
 }
 
 std::vector<std::string> WordsOf(const CLI::Option& option) {

@@ -1,6 +1,8 @@
 // Generates shell completions and man pages from the definition of the command line.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,9 @@ namespace taut::tools {
 
 // Returns a validator that accepts only `words`, and lists them in its error.
 CLI::Validator OneOf(std::vector<std::string> words);
+// Returns a validator that accepts whole numbers from 0 to `most`, and names this range in its error. CLI11 reads
+// "-1" as the largest unsigned number.
+CLI::Validator NotNegative(uint64_t most = std::numeric_limits<uint64_t>::max());
 // Returns the words that the validator of OneOf() accepts; empty for an option without this validator.
 std::vector<std::string> WordsOf(const CLI::Option& option);
 

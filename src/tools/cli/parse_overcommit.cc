@@ -30,6 +30,31 @@ const char* const kOvercommitHelp =
     "kills.csv\n"
     "  taut overcommit --machines recorded --soft instance_usage-*.json.gz machine_events-*.json.gz";
 
+namespace {
+
+void AddSoftMemory(CLI::App& verb, OvercommitArgs& args) {
+  verb.add_flag("--soft", args.soft, "compare kills and footprint of soft and hard memory limits");
+  verb.add_option("--requests", args.requests,
+                  "with --soft: the recommender whose limits are the requests, and the hard limits")
+      ->capture_default_str()
+      ->type_name("NAME");
+  verb.add_option("--settings", args.settings_file,
+                  "with --soft: that recommender's settings; `taut tune` writes them")
+      ->type_name("FILE");
+  verb.add_option(
+          "--tiers", args.tiers,
+          "with --soft: NAME=SHARE,... of the tasks, at random; default: by priority, and without one "
+          "production=0.5,batch=0.5")
+      ->delimiter(',')
+      ->type_name("NAME=SHARE,...");
+  verb.add_option("--kills", args.kills,
+                  "with --soft: write every kill: time_s,world,placement,machine,task,tier,usage,request,"
+                  "machine_usage,machine_memory")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
 void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
   verb.get_option("paths")->required();
   verb.add_option("--resource", args.resources, "comma-separated: cpu, memory")
@@ -40,12 +65,16 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
           "made: machines of tasks placed at random; recorded: machines of the trace with their tasks")
       ->capture_default_str()
       ->check(OneOf({"made", kRecordedMachines}));
-  verb.add_option("--machine-tasks", args.machine_tasks, "tasks on each made machine")->capture_default_str();
+  verb.add_option("--machine-tasks", args.machine_tasks, "tasks on each made machine")
+      ->check(NotNegative(UINT32_MAX))
+      ->capture_default_str();
   verb.add_option(
           "--placements", args.placements,
           "times that all tasks are placed on made machines; the machines of all placements are one cell")
+      ->check(NotNegative(UINT32_MAX))
       ->capture_default_str();
   verb.add_option("--seed", args.seed, "seed of the placements, and of the tiers that are drawn")
+      ->check(NotNegative())
       ->capture_default_str();
   verb.add_option("--warmup-days", args.warmup_days, "days at the start of the trace that are not scored")
       ->capture_default_str();
@@ -69,24 +98,7 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
                   "write every prediction: time_s,resource,placement,machine,predictor,limit,predicted,"
                   "oracle,reason")
       ->type_name("FILE");
-  verb.add_flag("--soft", args.soft, "compare kills and footprint of soft and hard memory limits");
-  verb.add_option("--requests", args.requests,
-                  "with --soft: the recommender whose limits are the requests, and the hard limits")
-      ->capture_default_str()
-      ->type_name("NAME");
-  verb.add_option("--settings", args.settings_file,
-                  "with --soft: that recommender's settings; `taut tune` writes them")
-      ->type_name("FILE");
-  verb.add_option(
-          "--tiers", args.tiers,
-          "with --soft: NAME=SHARE,... of the tasks, at random; default: by priority, and without one "
-          "production=0.5,batch=0.5")
-      ->delimiter(',')
-      ->type_name("NAME=SHARE,...");
-  verb.add_option("--kills", args.kills,
-                  "with --soft: write every kill: time_s,world,placement,machine,task,tier,usage,request,"
-                  "machine_usage,machine_memory")
-      ->type_name("FILE");
+  AddSoftMemory(verb, args);
 }
 
 }  // namespace taut::tools

@@ -176,7 +176,9 @@ void AddGenerate(CLI::App& app, GenerateArgs& a) {
   app.add_option("--format", a.format, "csv or google2019")->capture_default_str();
   app.add_option("--jobs", a.jobs, "jobs")->capture_default_str();
   app.add_option("--days", a.days, "days")->capture_default_str();
-  app.add_option("--seed", a.seed, "seed; the same seed gives the same trace")->capture_default_str();
+  app.add_option("--seed", a.seed, "seed; the same seed gives the same trace")
+      ->check(NotNegative())
+      ->capture_default_str();
   app.add_option("--start", a.start, "time of the first window: seconds or a date")->capture_default_str();
   app.add_option("--unit-cpu", a.unit_cpu_cores, "cores of the CPU unit of google2019")
       ->capture_default_str();

@@ -89,9 +89,7 @@ void AddReplicaReplay(CLI::App& replay, ReplicasArgs& args) {
           ->check(OneOf({"shed", "queue"}))
           ->capture_default_str());
   add(replay.add_option("--seed", args.seed, "seed of the start-up times")
-          ->check([](const std::string& text) {
-            return text.starts_with('-') ? "invalid --seed " + text + ": expected 0 or more" : "";
-          })
+          ->check(NotNegative())
           ->capture_default_str());
 }
 

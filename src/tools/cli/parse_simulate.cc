@@ -9,6 +9,7 @@ namespace {
 void AddMade(CLI::App& verb, SimulateArgs& args) {
   brain::MadeCellEventsOptions& made = args.made;
   verb.add_option("--machines", made.cell.machines, "without files: machines of the generated cell")
+      ->check(NotNegative(UINT32_MAX))
       ->capture_default_str();
   verb.add_option("--tasks-per-machine", made.cell.tasks_per_machine,
                   "without files: about this many at a time")
@@ -28,6 +29,7 @@ void AddMade(CLI::App& verb, SimulateArgs& args) {
                   "without files: limits that the autoscaler changes per job and day")
       ->capture_default_str();
   verb.add_option("--seed", made.cell.seed, "seed of the generated cell and of run times")
+      ->check(NotNegative())
       ->capture_default_str();
 }
 
@@ -76,6 +78,7 @@ void AddSimulate(CLI::App& verb, SimulateArgs& args) {
       ->check(OneOf(scores));
   verb.add_option("--enough", args.enough,
                   "examine machines in random order until this many have room; 0: all machines")
+      ->check(NotNegative(UINT32_MAX))
       ->capture_default_str();
   verb.add_option("--pass-every", args.pass_every, "minimum time between two scheduling passes")
       ->capture_default_str();

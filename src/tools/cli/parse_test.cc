@@ -2,11 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "common/base/strings.h"
-#include "tools/cli/cli.h"
-#include "tools/cli/terminal.h"
+#include "tools/cli/run_taut.h"
 
 namespace taut::tools {
 namespace {
@@ -15,48 +12,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-struct Ran {
-  int code = -1;
-  std::string out, error;
-};
-
-// Runs a command line in this process. No command here reads from a network: they end in the parser or before.
-Ran RunTaut(std::vector<std::string> words) {
-  for (const char* name : {"TAUT_SERVER", "TAUT_TOKEN_FILE"}) unsetenv(name);
-  words.insert(words.begin(), "taut");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  Ran ran;
-  ran.code = RunCli(static_cast<int>(argv.size()), argv.data());
-  std::fflush(stdout);
-  ran.out = testing::internal::GetCapturedStdout();
-  ran.error = testing::internal::GetCapturedStderr();
-  KeepNamesWhole(false);  // RunCli keeps names whole if stdout is no terminal
-  return ran;
-}
-
-Ran RunTaut(std::string_view line) {
-  std::vector<std::string> words;
-  for (const std::string_view word : Split(line, ' ')) words.emplace_back(word);
-  return RunTaut(std::move(words));
-}
-
-struct BadLine {
-  const char* line;
-  const char* named;  // text of the error, with the option
-};
-
-void ExpectUsageErrors(std::initializer_list<BadLine> lines) {
-  for (const BadLine& bad : lines) {
-    const Ran ran = RunTaut(bad.line);
-    EXPECT_EQ(ran.code, kExitUsage) << bad.line << ": " << ran.error;
-    EXPECT_THAT(ran.error, HasSubstr(bad.named)) << bad.line;
-    EXPECT_EQ(ran.out, "") << bad.line;
-  }
-}
 
 TEST(Parse, OfTheDaemonBadValuesNameTheirOption) {
   ExpectUsageErrors(
@@ -135,6 +90,45 @@ TEST(Parse, OfFilesBadValuesNameTheirOption) {
         "--floor: invalid value \"most\": expected lower, target, upper"},
        {"backup", "folder is required"},
        {"completion tcsh", "shell: invalid value \"tcsh\": expected bash, zsh, fish"}});
+}
+
+// CLI11 would read "-1" as the largest number of 64 bits.
+TEST(Parse, NumbersThatMayNotBeNegativeNameTheirRange) {
+  const std::string of_64_bits = "expected a whole number from 0 to 18446744073709551615",
+                    of_32_bits = "expected a whole number from 0 to 4294967295";
+  for (const char* command : {"overcommit a.csv", "compact", "simulate", "trace generate a.csv",
+                              "replay --replicas a.csv", "tune --replicas a.csv"}) {
+    for (const char* value : {"-1", "1.5", "0x10", "18446744073709551616", "+1"})
+      ExpectUsageErrors({{StrCat(command, " --seed ", value),
+                          StrCat("--seed: invalid value \"", value, "\": ", of_64_bits)}});
+  }
+  for (const char* line :
+       {"overcommit a.csv --machine-tasks", "overcommit a.csv --placements", "compact --machines",
+        "compact --trials", "simulate --machines", "simulate --enough"}) {
+    for (const char* value : {"-1", "4294967296", "few"})
+      ExpectUsageErrors({{StrCat(line, " ", value), StrCat("invalid value \"", value, "\": ", of_32_bits)}});
+  }
+  ExpectUsageErrors({{"economy a.csv --prices p --threads -1", "--threads: invalid value \"-1\": expected a"},
+                     {"compact --threads -1", "--threads: expected 0 (one per core) or more"},
+                     {"simulate --threads -1", "--threads: expected 0 (one per core) or more"},
+                     {"replay a.csv --threads -1", "--threads: expected 0 (one per core) or more"}});
+}
+
+TEST(Parse, TimesAndAmountsNameTheirOption) {
+  ExpectUsageErrors({{"replay a.csv --from soon", "taut: --from: \"soon\" is not a time"},
+                     {"replay a.csv --to soon", "taut: --to: \"soon\" is not a time"},
+                     {"analyze a.csv --from -1", "taut: --from: "},
+                     {"replay a.csv --unit-memory big", "taut: --unit-memory: \"big\" is not an amount"},
+                     {"replay a.csv --spill-memory -1", "taut: --spill-memory: \"-1\" is not an amount"},
+                     {"trace generate a.csv --start soon", "taut: --start: \"soon\" is not a time"},
+                     {"trace generate a --format google2019 --unit-memory x", "taut: --unit-memory: \"x\""},
+                     {"explain a.csv --job web --at soon", "taut: --at: \"soon\" is not a time"}});
+}
+
+TEST(Parse, HelpListsExcludedOptionsInOneOrder) {
+  const std::string help = RunTaut("get jobs --help").out;
+  EXPECT_THAT(help, HasSubstr("Excludes: --names --order --sort\n"));
+  EXPECT_THAT(RunTaut("status --help").out, HasSubstr("--alive Excludes: --ready "));
 }
 
 TEST(Parse, OfMoneyBadValuesNameTheirOption) {
@@ -241,7 +235,7 @@ TEST(Parse, ListsAreOnStandardOutput) {
 
 TEST(Parse, ATokenFileThatIsAbsentIsAnErrorBeforeAnyRequest) {
   for (const char* command : {"get jobs", "get costs", "status", "budget", "export"})
-    ExpectUsageErrors({{StrCat(command, " --token-file /nonexistent/token").c_str(), "--token-file: "}});
+    ExpectUsageErrors({{StrCat(command, " --token-file /nonexistent/token"), "--token-file: "}});
   EXPECT_THAT(RunTaut("--token-file /nonexistent/token get jobs").error, HasSubstr("/nonexistent/token"))
       << "options may come first";
   EXPECT_EQ(RunTaut("get jobs --server ftp://x").code, kExitUsage);

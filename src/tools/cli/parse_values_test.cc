@@ -64,8 +64,10 @@ TEST(ParseValues, Traces) {
   };
   EXPECT_EQ(error("--from 2d --to 1d"), "--from must be before --to");
   EXPECT_EQ(error("--group 0"), "--group: expected 1 or more");
-  EXPECT_THAT(error("--from soon"), HasSubstr("\"soon\" is not a time"));
-  EXPECT_THAT(error("--unit-memory big"), HasSubstr("\"big\" is not an amount of memory"));
+  EXPECT_THAT(error("--from soon"), testing::StartsWith("--from: \"soon\" is not a time"));
+  EXPECT_THAT(error("--to never"), testing::StartsWith("--to: \"never\" is not a time"));
+  EXPECT_THAT(error("--unit-memory big"),
+              testing::StartsWith("--unit-memory: \"big\" is not an amount of memory"));
   EXPECT_THAT(error("--format xml"), HasSubstr("xml"));
 }
 

@@ -4,6 +4,7 @@
 #include "CLI/CLI.hpp"
 #include "tools/cli/cli.h"
 #include "tools/cli/parse_daemon.h"
+#include "tools/cli/parse_help.h"
 #include "tools/cli/terminal.h"
 #include "tools/dev/commands.h"
 
@@ -49,7 +50,9 @@ void AddFeed(CLI::App& app, FeedArgs& a) {
   app.add_option("--history", a.history, "history that is sent first")->capture_default_str();
   app.add_option("--live", a.live, "stop after this much simulated time (default: at ^C)");
   app.add_option("--every", a.every, "scrape interval of the live phase")->capture_default_str();
-  app.add_option("--seed", a.seed, "seed; the same seed gives the same data")->capture_default_str();
+  app.add_option("--seed", a.seed, "seed; the same seed gives the same data")
+      ->check(NotNegative())
+      ->capture_default_str();
   app.add_flag("--ooms", a.ooms, "simulate OOM kills of tasks above their owner's memory limit");
   app.add_flag("--follow", a.follow,
                "in the live phase run as many tasks of a job as tautd orders, and share its load among them");
@@ -58,7 +61,9 @@ void AddFeed(CLI::App& app, FeedArgs& a) {
 
 void AddBenchWrite(CLI::App& app, BenchWriteArgs& a) {
   AddConnection(app, a.connection, "--to,--server");
-  app.add_option("--bench-series", a.series, "series, 500 to a request")->capture_default_str();
+  app.add_option("--bench-series", a.series, "series, 500 to a request")
+      ->check(NotNegative(UINT32_MAX))
+      ->capture_default_str();
   app.add_option("--rate", a.rate, "samples per second; 0: no limit")->capture_default_str();
   app.add_option("--seconds", a.seconds, "duration in seconds")->capture_default_str();
   app.add_option("--connections", a.connections, "concurrent connections")->capture_default_str();
