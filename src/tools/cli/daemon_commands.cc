@@ -160,11 +160,13 @@ std::string ExportedText(const ExportArgs& args, const std::vector<ExportedJob>&
                     jobs);
 }
 
-// Returns the reason why an export is empty; "" if it is not.
+// Returns the reason why an export cannot be written; "" if it can.
 std::string WhyNothingToWrite(const ExportArgs& args, const std::vector<ExportedJob>& jobs) {
   if (args.form == "csv") return "";
-  if (args.form == "patch" || args.form == "kustomize" || args.form == "helm")
-    return WhyNoChange({FieldsNamed(args.cpu), FieldsNamed(args.memory)}, jobs);
+  const PatchOptions options{FieldsNamed(args.cpu), FieldsNamed(args.memory)};
+  const bool is_patch = args.form == "patch" || args.form == "kustomize";
+  if (const std::string why = is_patch ? WhyNotOneCluster(options, jobs) : ""; !why.empty()) return why;
+  if (is_patch || args.form == "helm") return WhyNoChange(options, jobs);
   for (const ExportedJob& job : jobs) {
     if (AmountOf(job.job, "cpu", "would_be") || AmountOf(job.job, "memory", "would_be")) return "";
   }

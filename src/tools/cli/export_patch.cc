@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "common/base/byte_units.h"
@@ -74,12 +75,12 @@ std::string RiskText(const char* resource, const ExportedJob& job) {
     const std::optional<double> ordered = amount("work_ordered");
     return StrCat(PercentText(*work),
                   std::string_view(resource) == "cpu" ? " of its work throttled" : " of its work above it",
-                  ordered.has_value() ? StrCat(", ", PercentText(*ordered), " ordered") : "");
+                  ordered.has_value() ? StrCat(", risk target ", PercentText(*ordered)) : "");
   }
-  const double days = amount("days").value_or(0);
-  const std::string past =
-      days > 0 ? fmt::format("{:.0f} of {:.0f} days went above it", amount("days_over").value_or(0), days)
-               : "";
+  const std::optional<double> days = amount("days"), over = amount("days_over");
+  const std::string past = days.value_or(0) > 0 && over.has_value()
+                               ? fmt::format("{:.0f} of {:.0f} days went above it", *over, *days)
+                               : "";
   const std::optional<double> chance = amount("chance");
   if (!chance.has_value()) return past;
   return StrCat("chance of a day above it ", FormatChance(*chance), past.empty() ? "" : ", ", past);
@@ -226,6 +227,22 @@ std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJ
   add(of_others, " of no workload of Kubernetes whose template can be changed");
   for (const auto& [why, count] : unchanged) add(count, StrCat(": ", why));
   return out;
+}
+
+std::string WhyNotOneCluster(const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
+  std::set<std::string> clusters;
+  for (const ExportedJob& job : JoinGroups(jobs)) {
+    const std::optional<ContainerChange> change = ChangeOfJob(options, job);
+    if (change.has_value() && (!change->requests.empty() || !change->limits.empty()))
+      clusters.insert(WorkloadOf(job.job).cell);
+  }
+  if (clusters.size() < 2) return "";
+  std::vector<std::string> names;
+  for (const std::string& cluster : clusters)
+    names.push_back(cluster.empty() ? "none" : StrCat("\"", cluster, "\""));
+  return StrCat("the jobs are of several clusters (", Join(names, ", "),
+                "), and patches are of one: add a word that only the names of one have, such as ",
+                *clusters.rbegin(), "/");
 }
 
 std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs) {

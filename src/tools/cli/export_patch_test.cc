@@ -257,7 +257,7 @@ TEST(ExportPatch, TheRiskInTheCommentIsThatOfTheLimit) {
   job.job["cpu"].update({{"days", 18}, {"days_over", 17}, {"work_over", 0.0012}, {"work_ordered", 0.001}});
   job.job["memory"].update({{"chance", 0.02}, {"days", 18}, {"days_over", 1}});
   const std::string text = PatchText(PatchForm::kPatch, {}, {job});
-  EXPECT_THAT(text, HasSubstr("cpu 2000m → 124m, 0.12 % of its work throttled, 0.1 % ordered; memory"));
+  EXPECT_THAT(text, HasSubstr("cpu 2000m → 124m, 0.12 % of its work throttled, risk target 0.1 %; memory"));
   EXPECT_THAT(text, HasSubstr("chance of a day above it 2 %, 1 of 18 days went above it"));
   EXPECT_THAT(text, Not(HasSubstr("17 of 18")));
 }
@@ -283,6 +283,33 @@ TEST(ExportPatch, NothingToWriteSaysWhy) {
   EXPECT_THAT(why, HasSubstr("1 job of no workload of Kubernetes"));
   EXPECT_THAT(why, HasSubstr("1 job: no recommendation yet; the first at 2026-"));
   EXPECT_EQ(WhyNoChange({}, {pods, PatchedJob("shop/deployment/web/app")}), "");
+}
+
+TEST(ExportPatch, JobsOfSeveralClustersAreRefused) {
+  const ExportedJob none = PatchedJob("shop/deployment/web/app"),
+                    east = PatchedJob("east/shop/deployment/web/app"),
+                    other = PatchedJob("east/shop/deployment/api/app"),
+                    west = PatchedJob("west/shop/deployment/web/app");
+  EXPECT_EQ(WhyNotOneCluster({}, {}), "");
+  EXPECT_EQ(WhyNotOneCluster({}, {none, none}), "");
+  EXPECT_EQ(WhyNotOneCluster({}, {east, other}), "");
+  EXPECT_EQ(WhyNotOneCluster({}, {west, east}),
+            "the jobs are of several clusters (\"east\", \"west\"), and patches are of one: add a word that "
+            "only the names of one have, such as west/");
+  EXPECT_THAT(WhyNotOneCluster({}, {other, none}), HasSubstr("several clusters (none, \"east\")"));
+  ExportedJob young = west;
+  for (const char* resource : {"cpu", "memory"}) young.job[resource].erase("would_be");
+  EXPECT_EQ(WhyNotOneCluster({}, {young, east}), "") << "a job without a recommendation is not in the patch";
+  EXPECT_EQ(WhyNotOneCluster({.cpu = ResourceFields::kNone, .memory = ResourceFields::kNone}, {west, east}),
+            "");
+}
+
+TEST(ExportPatch, DaysWithoutACountOfThemAboveAreNotInTheComment) {
+  ExportedJob job = PatchedJob("shop/deployment/web/app");
+  job.job["cpu"]["days"] = 18;
+  EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {job}), Not(HasSubstr("days went above")));
+  job.job["cpu"]["days_over"] = 0;
+  EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {job}), HasSubstr("0 of 18 days went above it"));
 }
 
 }  // namespace
