@@ -154,7 +154,7 @@ TEST(AbsentValues, MachinesMarkWhatIsUnknown) {
   EXPECT_THAT(CellsOf(text, "n1"), ElementsAre("n1", "cores", "4", "-", "-", "-", "3*", "-", "-"));
   EXPECT_THAT(CellsOf(text.substr(text.find("\nn1") + 1), " "),
               ElementsAre("memory", "-", "-", "-", "-", "-", "-", "-"));
-  EXPECT_THAT(text, AllOf(HasSubstr("as of 2026-09-21 14:20"), HasSubstr("ordered: - of machine-days"),
+  EXPECT_THAT(text, AllOf(HasSubstr("as of 2026-09-21 14:20"), HasSubstr("risk target: - of machine-days"),
                           HasSubstr("passed: cpu: no day yet; memory: no day yet")));
   EXPECT_EQ(CellsOf(page({{"name", "n1"}, {"present", true}, {"ready", false}}), "n1")[0], "n1~");
   EXPECT_EQ(CellsOf(page({{"name", "n1"}, {"ready", true}}), "n1")[0], "n1!") << "an unreachable machine";
@@ -240,7 +240,7 @@ TEST(AbsentValues, AgentsWithoutFiguresAreDisconnected) {
 
 TEST(AbsentValues, StatusOfAnEmptyResponse) {
   EXPECT_THAT(StatusText(Json::object(), 1790000400),
-              AllOf(HasSubstr("tautd -, up 0 s, not ready\nclock -, limits go to -, store -\n"),
+              AllOf(HasSubstr("tautd -, not ready\nclock -, limits go to -, store -\n"),
                     Not(HasSubstr("cell")), Not(HasSubstr("agents")), Not(HasSubstr("samples since"))));
   EXPECT_THAT(StatusText({{"started", 1790000400}, {"ready", true}}, 1790000400 + 7200),
               HasSubstr("up 2 h, ready\n"));
@@ -271,6 +271,77 @@ TEST(AbsentValues, ChangesOfManySettingsAreCounted) {
   EXPECT_EQ(ManySettingsText({{"dry_run", true}, {"matched", 3}, {"changed", 0}, {"changes", Json::array()}}),
             "0 of 3 matching jobs would be changed\n");
   EXPECT_EQ(ManySettingsText(Json::object()), "- of - matching jobs were changed\n");
+}
+
+TEST(AbsentValues, CostsCountNeitherJobsNorGroupsThatAreNotThere) {
+  const std::string text = CostsText({{"by", "team"}, {"groups", {{{"value", "shop"}}}}});
+  EXPECT_THAT(CellsOf(text, "shop"), ElementsAre("shop", "-", "-", "-", "-", "-"));
+  EXPECT_THAT(CellsOf(text, "all"), ElementsAre("all", "-", "-", "-", "-", "-"));
+  EXPECT_THAT(text, HasSubstr("\n- to -, 1 of - values.\n"));
+  EXPECT_THAT(CostsText({{"groups", {{{"value", "a"}}}}, {"number_of_groups", 7}}),
+              HasSubstr("1 of 7 values (--limit shows more).\n"));
+}
+
+TEST(AbsentValues, AnOomKillOfUnknownTimeAndNumber) {
+  EXPECT_EQ(EventsText(Json(), {{"ooms", {{{"job", "web"}, {"task", "a"}}}}}, 5),
+            "-  - OOM kills of web, task a\n");
+  EXPECT_EQ(EventsText({{"acts", {Json::object()}}}, Json(), 5), "-  -: - of -, task - (-)\n");
+}
+
+TEST(AbsentValues, APassWithoutADurationHasNone) {
+  const auto pass = [](const Json& last) { return StatusText({{"last_pass", last}}, 0); };
+  EXPECT_THAT(pass({{"window_end", 1790000400}, {"jobs", 1}}),
+              HasSubstr("last pass: window to 2026-09-21 14:20, 1 job\n"));
+  EXPECT_THAT(pass({{"jobs", 2}, {"milliseconds", 0}}), HasSubstr("window to -, 2 jobs, 0.0 ms\n"));
+}
+
+TEST(AbsentValues, ACandidateWithoutALimitOrACostHasDashes) {
+  const Json reason = {{"recommender", "analogs"},
+                       {"candidates", {{{"name", "keep"}, {"cost", 3}}, {{"name", "other"}, {"limit", 2}}}},
+                       {"steps", {{{"what", "margin"}, {"before", 1}}, {{"what", "bound"}, {"after", 2}}}}};
+  const std::string text = ExplanationsText({{"cpu", {{"would_be", 2}, {"reason", reason}}}}, "web", "cpu");
+  EXPECT_THAT(CellsOf(text, "    keep"), ElementsAre("keep", "-", "3"));
+  EXPECT_THAT(CellsOf(text, "    other"), ElementsAre("other", "2.00", "cores", "-"));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("margin")), HasSubstr("    bound: 2.00 cores\n")));
+}
+
+TEST(AbsentValues, APodDoesNotCountUnknownRecommendations) {
+  const auto pod = [](const Json& given) { return JobText({{"pod", given}}, Json()); };
+  EXPECT_THAT(pod({{"containers", 3}}), HasSubstr("a pod of 3 containers, - of them recommended: cpu"));
+  EXPECT_THAT(pod({{"containers", 3}, {"recommended", 0}}), HasSubstr("3 containers, 0 of them recommended"));
+  EXPECT_THAT(pod({{"containers", 3}, {"recommended", 3}}), HasSubstr("3 containers, all recommended"));
+  EXPECT_THAT(pod({{"containers", 1}}), Not(HasSubstr("a pod of")));
+}
+
+TEST(AbsentValues, SharesNeedBothNumbers) {
+  const auto machines = [](const Json& counts) {
+    return MachinesText({{"enabled", true},
+                         {"machines", {{{"name", "n1"}}}},
+                         {"delivered", {{"cpu", {{"promises", counts}}}}}});
+  };
+  EXPECT_THAT(machines({{"judged", 400}}), HasSubstr("passed: cpu: -; memory: no day yet\n"));
+  EXPECT_THAT(machines({{"judged", 400}, {"passed", 0}}), HasSubstr("cpu: 0 % of 400 machine-days;"));
+  const auto replicas = [](Json sums) {
+    sums["jobs"] = 1;
+    return JobsText({{"total", 1}, {"jobs", {{{"name", "web"}}}}, {"totals", {{"replicas", sums}}}});
+  };
+  EXPECT_THAT(replicas({{"windows_day", 100}}), EndsWith("replicas of 1 job: - tasks run, - recommended\n"));
+  EXPECT_THAT(replicas({{"windows_day", 100}, {"overloaded_windows_day", 0}}),
+              EndsWith("; overloaded in 0 % of the last day's windows, - now\n"));
+  const std::string groups =
+      TotalsText({{"by", "team"}, {"groups", {{{"value", "red"}, {"memory", {{"job_days", 200}}}}}}});
+  EXPECT_THAT(CellsOf(groups.substr(groups.find("\n\n")), "red"),
+              ElementsAre("red", "200", "-", "-", "-", "-", "-"));
+}
+
+TEST(AbsentValues, APromiseOfCapacityWithoutATimeOrHours) {
+  EXPECT_THAT(
+      CellsOf(CapacityPromisesText({{"promises", {{{"tier", "batch"}, {"resource", "cpu"}}}}}), "batch"),
+      ElementsAre("batch", "cores", "-", "-", "-", "-", "-"));
+  EXPECT_THAT(CellsOf(CapacityText({{"window_end", 1790000400},
+                                    {"offers", {{{"tier", "batch"}, {"kept", {{"promises", 3}}}}}}}),
+                      "batch"),
+              ElementsAre("batch", "any", "time", "-", "-", "-", "-", "-", "-"));
 }
 
 }  // namespace

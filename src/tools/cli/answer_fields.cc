@@ -65,6 +65,11 @@ std::string SignedShort(Resource r, std::optional<double> amount) {
   return *amount < 0 ? "-" + FormatBytes(-*amount) : FormatBytes(*amount);
 }
 
+const char* RealLimitKey(const Json& amounts, const Json& enforced) {
+  if (At(amounts, "applied").is_number()) return "applied";
+  return enforced == Json(false) ? "owner_limit" : "limit";
+}
+
 std::string MonthlyMoney(const Json& amount, const Json& currency) {
   if (!amount.is_number() || !currency.is_string()) return "";
   return fmt::format("{:.2f} {} a month", amount.get<double>(), Printable(currency.get<std::string>()));

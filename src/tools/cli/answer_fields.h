@@ -25,6 +25,9 @@ std::string FieldShort(Resource r, const Json& object, const char* key);
 std::string SignedShort(Resource r, std::optional<double> amount);
 // Returns the would-be limit. If there is too little history, returns "~" and the provisional limit.
 std::string WouldBe(Resource r, const Json& amounts);
+// Returns the key of the limit in force: the limit that agents report, else the decided limit if it is applied,
+// else the owner's limit.
+const char* RealLimitKey(const Json& amounts, const Json& enforced);
 // Returns a text such as "12.3 EUR a month"; "" if there are no prices.
 std::string MonthlyMoney(const Json& amount, const Json& currency);
 // Returns the kind of a decision in words: "would set" for "would_set".

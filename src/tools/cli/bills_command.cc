@@ -4,6 +4,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/answer.h"
+#include "tools/cli/answer_fields.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/connection.h"
 #include "tools/cli/outputs.h"
@@ -12,37 +13,44 @@
 namespace taut::tools {
 namespace {
 
-std::string GroupsTable(const Json& page) {
+std::string GroupsTable(const Json& page, size_t width) {
   TextTable table({"group", "jobs", "charges", "credits", "idle", "total"});
   const auto add = [&](const std::string& name, const std::string& jobs, const Json& row) {
-    table.Add({name, jobs, TextAt(row, "charges"), TextAt(row, "credits"), TextAt(row, "idle"),
-               TextAt(row, "total")});
+    table.Add({Shortened(name, width), jobs, FieldText(row, "charges"), FieldText(row, "credits"),
+               FieldText(row, "idle"), FieldText(row, "total")});
   };
   for (const Json& group : ItemsAt(page, "groups"))
-    add(TextAt(group, "group"), At(group, "jobs").dump(), group);
+    add(FieldText(group, "group"), FieldCount(group, "jobs"), group);
   add("all groups", "", page);
   return table.Render();
 }
 
-double BilledHours(const Json& line) {
-  const Json& hours = At(line, "hours");
-  return hours.is_number() ? hours.get<double>() : 0;
+std::string LinesTable(const Json& page, size_t width) {
+  TextTable table({"tier", "resource", "charged by", "hours", "rate", "amount"});
+  for (const Json& group : ItemsAt(page, "groups")) {
+    for (const Json& line : ItemsAt(group, "lines")) {
+      const std::string kind = FieldText(line, "kind");
+      const std::optional<double> hours = FieldNumber(line, "hours");
+      table.Add({Shortened(FieldText(line, "tier"), width), Shortened(FieldText(line, "resource"), width),
+                 kind == "charge" ? FieldText(line, "rule") : kind,
+                 hours.has_value() ? fmt::format("{:.2f}", *hours) : kNothing, FieldText(line, "rate"),
+                 FieldText(line, "amount")});
+    }
+  }
+  return table.Render();
+}
+
+std::string JobBillsTable(const Json& page, size_t width) {
+  TextTable table({"job", "charges", "idle", "total"});
+  for (const Json& job : ItemsAt(page, "jobs"))
+    table.Add({ShortenedName(FieldText(job, "job"), width), FieldText(job, "charges"), FieldText(job, "idle"),
+               FieldText(job, "total")});
+  return table.Render();
 }
 
 std::string OneGroup(const Json& page) {
-  TextTable lines({"tier", "resource", "charged by", "hours", "rate", "amount"});
-  for (const Json& group : ItemsAt(page, "groups")) {
-    for (const Json& line : ItemsAt(group, "lines")) {
-      const std::string kind = TextAt(line, "kind");
-      lines.Add({TextAt(line, "tier"), TextAt(line, "resource"),
-                 kind == "charge" ? TextAt(line, "rule") : kind, fmt::format("{:.2f}", BilledHours(line)),
-                 TextAt(line, "rate"), TextAt(line, "amount")});
-    }
-  }
-  TextTable jobs({"job", "charges", "idle", "total"});
-  for (const Json& job : ItemsAt(page, "jobs"))
-    jobs.Add({TextAt(job, "job"), TextAt(job, "charges"), TextAt(job, "idle"), TextAt(job, "total")});
-  return StrCat(lines.Render(), "\n", jobs.Render());
+  return StrCat(FittedTable(40, 6, [&](size_t width) { return LinesTable(page, width); }), "\n",
+                FittedTable(80, 10, [&](size_t width) { return JobBillsTable(page, width); }));
 }
 
 // Returns a text about changes to the price file that affect this month. After such a change, the month's bill
@@ -50,25 +58,30 @@ std::string OneGroup(const Json& page) {
 std::string PriceChangesText(const Json& page) {
   std::string out;
   for (const Json& change : ItemsAt(page, "price_changes")) {
-    StrAppend(&out, out.empty() ? "\nThe price file was changed for times that were over:\n" : "", "  read ",
-              FormatTime(IntAt(change, "time")), ", for ", FormatTime(IntAt(change, "from")), " to ",
-              FormatTime(IntAt(change, "to")), ": ", TextAt(change, "what"), "\n");
+    StrAppend(&out, out.empty() ? "\nThe price file was changed for times that were over:\n" : "",
+              WrappedLine(StrCat("read ", FieldTime(change, "time"), ", for ", FieldTime(change, "from"),
+                                 " to ", FieldTime(change, "to"), ": ", FieldText(change, "what")),
+                          "  "));
   }
   return out;
 }
 
 std::string BillsText(const Json& page, bool one_group) {
-  if (IntAt(page, "number_of_groups") == 0) {
-    return StrCat("No usage of ", FormatTime(IntAt(page, "from")), " to ", FormatTime(IntAt(page, "to")),
-                  " is known: tautd measured nothing then, or has deleted it.\n", PriceChangesText(page));
+  if (ItemsAt(page, "groups").empty()) {
+    return StrCat(WrappedLine(StrCat("No usage of ", FieldTime(page, "from"), " to ", FieldTime(page, "to"),
+                                     " is known: tautd measured nothing then, or has deleted it."),
+                              ""),
+                  PriceChangesText(page));
   }
   std::string out =
-      StrCat("in ", TextAt(page, "currency"), ", ", FormatTime(IntAt(page, "counted_from")), " to ",
-             FormatTime(IntAt(page, "to")), "\n\n", one_group ? OneGroup(page) : GroupsTable(page));
+      StrCat("in ", FieldText(page, "currency"), ", ", FieldTime(page, "counted_from"), " to ",
+             FieldTime(page, "to"), "\n\n",
+             one_group ? OneGroup(page)
+                       : FittedTable(60, 10, [&](size_t width) { return GroupsTable(page, width); }));
   if (one_group) return out + PriceChangesText(page);
   const std::string cost = TextAt(page, "machine_cost");
   const std::string platform = TextAt(page, "platform");
-  if (cost != "0.00") {
+  if (!cost.empty() && cost != "0.00") {
     StrAppend(&out, "\nThe machines cost ", cost,
               platform.starts_with('-') ? StrCat("; the bills are ", platform.substr(1), " more than that.\n")
                                         : StrCat("; the platform bears ", platform, ".\n"));

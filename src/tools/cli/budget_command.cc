@@ -4,9 +4,9 @@
 
 #include "common/base/strings.h"
 #include "common/base/time.h"
-#include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/answer.h"
+#include "tools/cli/answer_fields.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/connection.h"
@@ -31,40 +31,51 @@ std::string StateOf(const Json& row) {
   return out;
 }
 
-std::string HoldersTable(const Json& page) {
+std::string HoldersTable(const Json& page, size_t width) {
   TextTable table({"holder", "unit", "budget", "spent", "forecast", "left", "state"});
   for (const char* kind : {"businesses", "groups"}) {
     for (const Json& row : ItemsAt(page, kind)) {
-      std::vector<std::string> cells = {TextAt(row, "holder"), TextAt(row, "unit")};
-      for (const char* key : {"budget", "spent", "forecast", "left"}) cells.push_back(TextAt(row, key));
+      std::vector<std::string> cells = {Shortened(FieldText(row, "holder"), width), FieldText(row, "unit")};
+      for (const char* key : {"budget", "spent", "forecast", "left"}) cells.push_back(FieldText(row, key));
       cells.push_back(StateOf(row));
       table.Add(std::move(cells));
     }
   }
-  std::string out = table.Render();
+  return table.Render();
+}
+
+std::string HoldersText(const Json& page) {
+  std::string out = FittedTable(60, 10, [&](size_t width) { return HoldersTable(page, width); });
   for (const Json& row : ItemsAt(page, "without_budget"))
-    StrAppend(&out, "group \"", TextAt(row, "group"), "\" has no budget and spent ", TextAt(row, "spent"),
-              " ", TextAt(page, "currency"), "\n");
+    out += WrappedLine(StrCat("group \"", TextAt(row, "group"), "\" has no budget and spent ",
+                              FieldText(row, "spent"), " ", TextAt(page, "currency")),
+                       "");
   if (At(page, "from").is_number())
-    StrAppend(&out, "from ", FormatTime(IntAt(page, "from")), " to ", FormatTime(IntAt(page, "to")),
-              ", counted to ", FormatTime(IntAt(page, "counted_to")),
-              " at prices.core_hour and prices.gib_hour; bills go by the tiers of the price file\n");
+    out += WrappedLine(
+        StrCat("from ", FieldTime(page, "from"), " to ", FieldTime(page, "to"), ", counted to ",
+               FieldTime(page, "counted_to"),
+               " at prices.core_hour and prices.gib_hour; bills go by the tiers of the price file"),
+        "");
   for (const Json& warning : ItemsAt(page, "warnings")) {
-    if (warning.is_string()) StrAppend(&out, "warning: ", Printable(warning.get<std::string>()), "\n");
+    if (warning.is_string())
+      out += WrappedLine(StrCat("warning: ", Printable(warning.get<std::string>())), "");
   }
   return out;
 }
 
 std::string OneHolder(const Json& row) {
   const std::string unit = StrCat(" ", TextAt(row, "unit"));
-  std::string out = StrCat(TextAt(row, "holder"), ": ", TextAt(row, "spent"), " of ", TextAt(row, "budget"),
-                           unit, " spent, ", TextAt(row, "left"), unit, " left; ", TextAt(row, "forecast"),
-                           unit, " at the period's end\n");
+  std::string out =
+      WrappedLine(StrCat(TextAt(row, "holder"), ": ", FieldText(row, "spent"), " of ",
+                         FieldText(row, "budget"), unit, " spent, ", FieldText(row, "left"), unit, " left; ",
+                         FieldText(row, "forecast"), unit, " at the period's end"),
+                  "");
   if (At(row, "frozen") == true)
-    StrAppend(&out, "frozen by entry ", At(row, "frozen_by").dump(), ": ", TextAt(row, "frozen_why"), "\n");
+    out += WrappedLine(
+        StrCat("frozen by entry ", FieldText(row, "frozen_by"), ": ", FieldText(row, "frozen_why")), "");
   if (At(row, "removed") == true) StrAppend(&out, "removed: what is left at the period's end expires\n");
   for (const Json& o : ItemsAt(row, "overrides"))
-    StrAppend(&out, TextAt(o, "amount"), unit, " more until ", FormatTime(IntAt(o, "until")), "\n");
+    StrAppend(&out, TextAt(o, "amount"), unit, " more until ", FieldTime(o, "until"), "\n");
   for (const Json& share : ItemsAt(row, "pays_for"))
     StrAppend(&out, "pays ", PercentOf(At(share, "share_bp")), " of group ", TextAt(share, "group"), ", ",
               TextAt(share, "paid"), " so far\n");
@@ -78,8 +89,11 @@ std::string OneHolder(const Json& row) {
 std::string LedgerText(const Json& page) {
   std::string out;
   for (const Json& e : ItemsAt(page, "entries")) {
-    StrAppend(&out, At(e, "id").dump(), "  ", FormatTime(IntAt(e, "time")), "  ", TextAt(e, "who"), "  ",
-              TextAt(e, "text"), "\n", Wrapped(TextAt(e, "why"), "    "));
+    StrAppend(&out,
+              WrappedLine(StrCat(FieldText(e, "id"), "  ", FieldTime(e, "time"), "  ", FieldText(e, "who"),
+                                 "  ", TextAt(e, "text")),
+                          ""),
+              Wrapped(TextAt(e, "why"), "    "));
   }
   return out.empty() ? "no entries\n" : out;
 }
@@ -150,7 +164,7 @@ absl::Status AskBudget(const BudgetArgs& args) {
     const auto entry = JsonOf(**client, (*client)->Post(kLedgerPath, body.dump(), "application/json"));
     if (!entry.ok()) return entry.status();
     Show(args.daemon.output, *entry,
-         [&] { return StrCat("entry ", At(*entry, "id").dump(), ": ", TextAt(*entry, "text"), "\n"); });
+         [&] { return StrCat("entry ", FieldText(*entry, "id"), ": ", TextAt(*entry, "text"), "\n"); });
     return absl::OkStatus();
   }
   std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
@@ -166,7 +180,7 @@ absl::Status AskBudget(const BudgetArgs& args) {
   const auto page = GetJson(**client, "/api/v1/businesses");
   if (!page.ok()) return page.status();
   if (args.action == "list") {
-    Show(args.daemon.output, *page, [&] { return HoldersTable(*page); });
+    Show(args.daemon.output, *page, [&] { return HoldersText(*page); });
     return absl::OkStatus();
   }
   for (const char* kind : {"businesses", "groups"}) {

@@ -7,6 +7,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/answer.h"
+#include "tools/cli/answer_fields.h"
 #include "tools/cli/terminal.h"
 
 namespace taut::tools {
@@ -57,19 +58,19 @@ std::string OfferTable(const Json& page, size_t width) {
     const std::string tier = TextAt(offer, "tier"), horizon = TextAt(offer, "horizon"),
                       resource = TextAt(offer, "resource");
     const std::string row_of = StrCat(tier, "/", horizon);
-    std::vector<std::string> row = {"", "", resource == "cpu" ? "cores" : resource};
+    std::vector<std::string> row = {"", "", resource == "cpu" ? "cores" : Shortened(resource, width)};
     if (row_of != last) {
-      row[0] = Shortened(Printable(tier), width);
-      row[1] = horizon.empty() ? "any time" : horizon;
+      row[0] = Shortened(tier, width);
+      row[1] = horizon.empty() ? "any time" : Shortened(horizon, width);
     }
     last = row_of;
     for (const char* key : {"sellable", "sold", "left"})
       row.push_back(LineAmountText(resource, At(offer, key)));
     row.push_back(SharePercent(At(offer, "promise")));
     const Json& kept = At(offer, "kept");
-    const bool any = IntAt(kept, "promises") > 0;
+    const bool any = FieldNumber(kept, "promises") > 0.0;
     row.push_back(any ? SharePercent(At(kept, "kept_share")) : kNothing);
-    row.push_back(any ? std::to_string(IntAt(kept, "hours")) : kNothing);
+    row.push_back(any ? FieldCount(kept, "hours") : kNothing);
     table.Add(std::move(row));
   }
   return table.Render();
@@ -103,7 +104,7 @@ std::string CapacityText(const Json& page) {
   StrAppend(&out, why.empty() ? "" : "\n", NowTable(page), "\n");
   if (!ItemsAt(page, "offers").empty())
     out += FittedTable(20, 6, [&](size_t width) { return OfferTable(page, width); });
-  StrAppend(&out, "sold as of ", FormatTime(IntAt(page, "window_end")),
+  StrAppend(&out, "sold as of ", FieldTime(page, "window_end"),
             "; amounts of tiers and horizons overlap, they are not to be added\n");
   for (const Json& tier : ItemsAt(page, "tiers")) {
     if (TextAt(tier, "sale") == "slack")
@@ -144,11 +145,11 @@ std::string CapacityPromisesText(const Json& page) {
     TextTable table({"tier", "", "for", "from", "amount", "", "hours", "missed", "lowest"});
     for (const Json& p : ItemsAt(page, "promises")) {
       const std::string resource = TextAt(p, "resource");
-      table.Add({Shortened(Printable(TextAt(p, "tier")), width), resource == "cpu" ? "cores" : resource,
-                 TextAt(p, "horizon"), FormatTime(IntAt(p, "start")),
-                 LineAmountText(resource, At(p, "amount")), TextAt(p, "state"),
-                 std::to_string(IntAt(p, "hours")), std::to_string(IntAt(p, "missed_hours")),
-                 LineAmountText(resource, At(p, "lowest"))});
+      table.Add(
+          {Shortened(TextAt(p, "tier"), width), resource == "cpu" ? "cores" : Shortened(resource, width),
+           Shortened(TextAt(p, "horizon"), width), FieldTime(p, "start"),
+           LineAmountText(resource, At(p, "amount")), Shortened(TextAt(p, "state"), width),
+           FieldCount(p, "hours"), FieldCount(p, "missed_hours"), LineAmountText(resource, At(p, "lowest"))});
     }
     return table.Render();
   };

@@ -1,10 +1,10 @@
 #include "tools/cli/costs_text.h"
 
 #include "common/base/strings.h"
-#include "common/base/time.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/answer.h"
+#include "tools/cli/answer_fields.h"
 #include "tools/cli/terminal.h"
 
 namespace taut::tools {
@@ -22,8 +22,7 @@ std::string MoneyText(const Json& row, const char* key) {
   return money.is_number() ? fmt::format("{:.2f}", money.get<double>() + 0.0) : kNothing;
 }
 std::vector<std::string> Row(const std::string& name, const Json& row, bool money) {
-  std::vector<std::string> cells = {
-      name, FormatCount(static_cast<uint64_t>(std::max<int64_t>(0, IntAt(row, "jobs"))))};
+  std::vector<std::string> cells = {name, FieldCount(row, "jobs")};
   for (const Resource r : kResources) {
     for (const char* key : {"usage", "allocation"}) cells.push_back(Hours(row, Name(r), key));
   }
@@ -41,7 +40,25 @@ std::string UnknownText(const Json& total) {
     StrAppend(&text, text.empty() ? "" : ", ",
               StrCat(PercentText(share.get<double>()), " of the time for ", Name(r)));
   }
-  return text.empty() ? text : StrCat("No limit is known ", text, ": usage is billed there.\n");
+  return text.empty() ? text
+                      : WrappedLine(StrCat("No limit is known ", text, ": usage is billed there."), "");
+}
+
+// Returns the table of costs. Shortens the names of groups to `width` columns.
+std::string CostsTable(const Json& page, bool money, size_t width) {
+  const std::string by = FieldText(page, "by");
+  std::vector<std::string> head = {by == ":job" ? "job" : Shortened(by, width), "jobs"};
+  for (const Resource r : kResources) {
+    for (const char* of : {"used", "limits"}) head.push_back(StrCat(UnitOf(r).large_one, "-h\n", of));
+  }
+  if (money) head.insert(head.end(), {"cost", "idle", "saved", "would\nsave"});
+  TextTable table(head);
+  for (const Json& group : At(page, "groups")) {
+    const bool named = At(group, "value").is_string();
+    table.Add(Row(named ? ShortenedName(FieldText(group, "value"), width) : "(none)", group, money));
+  }
+  table.Add(Row("all", At(page, "total"), money));
+  return table.Render();
 }
 
 }  // namespace
@@ -50,24 +67,13 @@ std::string CostsText(const Json& page) {
   const Json& groups = At(page, "groups");
   if (!groups.is_array() || groups.empty()) return "nothing was measured in this time\n";
   const bool money = At(page, "currency").is_string();
-  const std::string by = At(page, "by").is_string() ? Printable(page["by"].get<std::string>()) : kNothing;
-  std::vector<std::string> head = {by == ":job" ? "job" : by, "jobs"};
-  for (const Resource r : kResources) {
-    for (const char* of : {"used", "limits"}) head.push_back(StrCat(UnitOf(r).large_one, "-h\n", of));
-  }
-  if (money) head.insert(head.end(), {"cost", "idle", "saved", "would\nsave"});
-  TextTable table(head);
-  for (const Json& group : groups) {
-    const Json& value = At(group, "value");
-    table.Add(Row(value.is_string() ? Printable(value.get<std::string>()) : "(none)", group, money));
-  }
-  table.Add(Row("all", At(page, "total"), money));
-  const std::string currency = money ? Printable(page["currency"].get<std::string>()) : "";
-  const auto total = static_cast<uint64_t>(std::max<int64_t>(0, IntAt(page, "number_of_groups")));
-  std::string text = StrCat(table.Render(), FormatTime(IntAt(page, "from")), " to ",
-                            FormatTime(IntAt(page, "to")), ", ", groups.size(), " of ", FormatCount(total),
-                            " values", groups.size() < total ? " (--limit shows more)" : "",
-                            money ? StrCat(", money in ", currency) : "", ".\n");
+  const bool more = FieldNumber(page, "number_of_groups") > static_cast<double>(groups.size());
+  std::string text = StrCat(
+      FittedTable(40, 10, [&](size_t width) { return CostsTable(page, money, width); }),
+      WrappedLine(StrCat(FieldTime(page, "from"), " to ", FieldTime(page, "to"), ", ", groups.size(), " of ",
+                         FieldCount(page, "number_of_groups"), " values", more ? " (--limit shows more)" : "",
+                         money ? StrCat(", money in ", FieldText(page, "currency")) : "", "."),
+                  ""));
   StrAppend(
       &text,
       money ? "cost: the larger of usage and limits in each window; idle: cost less usage;\n"

@@ -6,29 +6,34 @@
 #include <vector>
 
 #include "common/base/strings.h"
-#include "common/model/units.h"
 #include "tools/cli/answer.h"
+#include "tools/cli/answer_fields.h"
 #include "tools/cli/terminal.h"
 
 namespace taut::tools {
 namespace {
 
 std::string ActText(const Json& act) {
-  std::string kind = Printable(TextAt(act, "kind"));
-  std::ranges::replace(kind, '_', ' ');
-  return StrCat(Printable(TextAt(act, "machine")), ": ",
-                At(act, "observed") == true ? "observed, not done: " : "", kind, " of ",
-                Printable(TextAt(act, "job")), ", task ", Printable(TextAt(act, "task")), " (",
-                Printable(TextAt(act, "tier")), ")\n", Wrapped(Printable(TextAt(act, "text")), "    "));
+  const auto line = [&](size_t width) {
+    return StrCat(FieldTime(act, "time"), "  ", ShortenedName(FieldText(act, "machine"), width), ": ",
+                  At(act, "observed") == true ? "observed, not done: " : "",
+                  KindWords(FieldText(act, "kind")), " of ", ShortenedName(FieldText(act, "job"), width),
+                  ", task ", ShortenedName(FieldText(act, "task"), width), " (",
+                  Shortened(FieldText(act, "tier"), width), ")");
+  };
+  return StrCat(FittedLine(line), Wrapped(TextAt(act, "text"), "    "));
 }
 
 std::string OomText(const Json& oom) {
-  const Json& limit = At(oom, "limit");
-  const int64_t kills = IntAt(oom, "kills");
   const std::string of_task =
-      At(oom, "task").is_null() ? "an init or ephemeral container" : StrCat("task ", IntAt(oom, "task"));
-  return StrCat(kills, " OOM kill", kills == 1 ? "" : "s", " of ", Printable(TextAt(oom, "job")), ", ",
-                of_task, limit.is_number() ? StrCat(" at ", FormatBytes(limit.get<double>())) : "", "\n");
+      At(oom, "task").is_null() ? "an init or ephemeral container" : StrCat("task ", FieldText(oom, "task"));
+  const auto line = [&](size_t width) {
+    return StrCat(
+        FieldTime(oom, "time"), "  ", FieldCount(oom, "kills", "OOM kill"), " of ",
+        ShortenedName(FieldText(oom, "job"), width), ", ", of_task,
+        At(oom, "limit").is_number() ? StrCat(" at ", FieldAmount(Resource::kMemory, oom, "limit")) : "");
+  };
+  return FittedLine(line);
 }
 
 }  // namespace
@@ -41,7 +46,7 @@ std::string EventsText(const Json& acts, const Json& ooms, size_t limit) {
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   events.resize(std::min(events.size(), limit));
   std::string out;
-  for (const auto& [time_s, text] : events) StrAppend(&out, FormatTime(time_s), "  ", text);
+  for (const auto& [time_s, text] : events) out += text;
   return out.empty() ? "no OOM kills, and no acts of guards of memory\n" : out;
 }
 

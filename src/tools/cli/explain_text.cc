@@ -5,6 +5,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/terminal.h"
 
 namespace taut::tools {
@@ -31,28 +32,33 @@ std::string FactText(const Fact& f) {
   return f.unit.empty() ? number : StrCat(number, " ", f.unit);
 }
 
+std::string CandidatesTable(Target target, const Reason& reason, size_t width) {
+  TextTable table({"    candidate", "limit", "cost", ""});
+  for (const Candidate& c : reason.candidates) {
+    table.Add({StrCat("    ", Shortened(c.name, width)),
+               std::isnan(c.limit) ? kNothing : FormatAmount(target, c.limit),
+               std::isnan(c.cost)         ? kNothing
+               : reason.cost_unit.empty() ? fmt::format("{:.4g}", c.cost)
+                                          : FactText({"", c.cost, reason.cost_unit}),
+               c.chosen ? "<- chosen" : ""});
+  }
+  return table.Render();
+}
+
 }  // namespace
 
 std::string ExplainText(Target target, std::optional<double> limit, const Reason& reason) {
-  std::string out = fmt::format("{} · {}: {}\n  {}\n", reason.recommender, Name(target),
+  std::string out = fmt::format("{} · {}: {}\n", reason.recommender, Name(target),
                                 limit.has_value()   ? FormatAmount(target, *limit)
                                 : target.is_limit() ? "the owner's limit"
-                                                    : "the owner's number",
-                                reason.sentence);
+                                                    : "the owner's number");
+  out += WrappedLine(reason.sentence, "  ");
   if (!limit.has_value() && !reason.steps.empty()) {
     out += "    (not in force yet: too little history)\n";
   }
-  for (const Fact& f : reason.facts) StrAppend(&out, "    ", f.name, ": ", FactText(f), "\n");
-  if (!reason.candidates.empty()) {
-    TextTable table({"    candidate", "limit", "cost", ""});
-    for (const Candidate& c : reason.candidates) {
-      table.Add({StrCat("    ", c.name), FormatAmount(target, c.limit),
-                 reason.cost_unit.empty() ? fmt::format("{:.4g}", c.cost)
-                                          : FactText({"", c.cost, reason.cost_unit}),
-                 c.chosen ? "<- chosen" : ""});
-    }
-    out += table.Render();
-  }
+  for (const Fact& f : reason.facts) out += WrappedLine(StrCat(f.name, ": ", FactText(f)), "    ");
+  if (!reason.candidates.empty())
+    out += FittedTable(60, 10, [&](size_t width) { return CandidatesTable(target, reason, width); });
   for (const ReasonStep& s : reason.steps) {
     const std::string after = FormatAmount(target, s.after);
     const std::string before = s.before > 0 ? FormatAmount(target, s.before) : std::string();

@@ -10,6 +10,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "tools/cli/answer.h"
+#include "tools/cli/answer_fields.h"
 #include "tools/cli/export_values.h"
 #include "tools/cli/terminal.h"
 
@@ -119,8 +120,8 @@ std::string ReportAmount(Resource r, const Json& sums, const char* key) {
 }
 
 std::vector<std::string> ReportCells(std::vector<std::string> cells, const Json& row, bool money) {
-  cells.push_back(std::to_string(IntAt(row, "jobs")));
-  cells.push_back(std::to_string(IntAt(row, "changed")));
+  cells.push_back(FieldCount(row, "jobs"));
+  cells.push_back(FieldCount(row, "changed"));
   for (const Resource r : kResources) {
     const Json& of = At(row, kReportKeys[static_cast<size_t>(r)]);
     cells.push_back(ReportAmount(r, At(of, "requests"), "now"));
@@ -131,6 +132,27 @@ std::vector<std::string> ReportCells(std::vector<std::string> cells, const Json&
   const Json& saving = At(row, "saving_per_month");
   cells.push_back(saving.is_number() ? fmt::format("{:.2f}", saving.get<double>()) : kNothing);
   return cells;
+}
+
+// Returns the table of groups and their sum. Shortens labels and their values to `width` columns.
+std::string ReportTable(const Json& report, bool money, size_t width) {
+  std::vector<std::string> head, all;
+  for (const Json& label : ItemsAt(report, "by")) {
+    head.push_back(Shortened(Printable(label.get<std::string>()), width));
+    all.push_back(all.empty() ? "all" : "");
+  }
+  head.insert(head.end(), {"jobs", "to\nchange", "cores\nrequested", "requests\nsaved", "limits\nsaved",
+                           "memory\nrequested", "requests\nsaved", "limits\nsaved"});
+  if (money) head.emplace_back("saved a\nmonth");
+  TextTable table(head);
+  for (const Json& group : ItemsAt(report, "groups")) {
+    std::vector<std::string> cells;
+    for (const auto& value : At(group, "labels"))
+      cells.push_back(value.is_string() ? Shortened(Printable(value.get<std::string>()), width) : "(none)");
+    table.Add(ReportCells(std::move(cells), group, money));
+  }
+  table.Add(ReportCells(std::move(all), At(report, "total"), money));
+  return table.Render();
 }
 
 }  // namespace
@@ -172,41 +194,22 @@ Json ExportReport(const ReportOptions& options, const std::vector<ExportedJob>& 
 
 std::string ExportReportText(const Json& report) {
   const bool money = At(report, "currency").is_string();
-  std::vector<std::string> head, all;
-  for (const Json& label : ItemsAt(report, "by")) {
-    head.push_back(Printable(label.get<std::string>()));
-    all.push_back(all.empty() ? "all" : "");
-  }
-  head.insert(head.end(), {"jobs", "to\nchange", "cores\nrequested", "requests\nsaved", "limits\nsaved",
-                           "memory\nrequested", "requests\nsaved", "limits\nsaved"});
-  if (money) head.emplace_back("saved a\nmonth");
-  TextTable table(head);
-  for (const Json& group : ItemsAt(report, "groups")) {
-    std::vector<std::string> cells;
-    for (const auto& value : At(group, "labels"))
-      cells.push_back(value.is_string()
-                          ? Shortened(Printable(value.get<std::string>()), KeepsNamesWhole() ? SIZE_MAX : 24)
-                          : "(none)");
-    table.Add(ReportCells(std::move(cells), group, money));
-  }
+  std::string out = FittedTable(24, 6, [&](size_t width) { return ReportTable(report, money, width); });
   const Json& total = At(report, "total");
-  table.Add(ReportCells(std::move(all), total, money));
-  std::string out = table.Render();
-  StrAppend(&out, "Sums over the tasks of jobs with a recommendation (", IntAt(total, "recommended"), " of ",
-            IntAt(total, "jobs"), "); less than 0: more is needed.\n");
+  StrAppend(&out, "Sums over the tasks of jobs with a recommendation (", FieldCount(total, "recommended"),
+            " of ", FieldCount(total, "jobs"), "); less than 0: more is needed.\n");
   for (const Resource r : kResources) {
     const char* const key = kReportKeys[static_cast<size_t>(r)];
-    const int64_t without = IntAt(At(total, key), "without_limit");
-    if (without > 0)
-      StrAppend(&out, "Without a ", key, " limit, now or then, and in no sum of limits: ", without, ".\n");
+    if (const Json& of = At(total, key); FieldNumber(of, "without_limit") > 0.0)
+      StrAppend(&out, "Without a ", key,
+                " limit, now or then, and in no sum of limits: ", FieldCount(of, "without_limit"), ".\n");
   }
-  StrAppend(&out, money
-                      ? StrCat("Money in ", TextAt(report, "currency"),
-                               ": what this changes, at the configured prices: requests of containers, which "
-                               "a cluster bills;\nof "
-                               "other jobs limits.\n")
-                      : "Set prices.core_hour and prices.gib_hour in tautd's configuration to see money.\n");
-  return out;
+  return out +
+         Wrapped(money ? StrCat("Money in ", TextAt(report, "currency"),
+                                ": what this changes, at the configured prices: requests of containers, "
+                                "which a cluster bills; of other jobs limits.")
+                       : "Set prices.core_hour and prices.gib_hour in tautd's configuration to see money.",
+                 "");
 }
 
 }  // namespace taut::tools

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "common/base/strings.h"
@@ -17,12 +18,6 @@
 namespace taut::tools {
 namespace {
 
-// Returns the key of the limit in force: the limit that agents report, else the decided limit if it is applied,
-// else the owner's limit.
-const char* RealLimitKey(const Json& amounts, const Json& enforced) {
-  if (At(amounts, "applied").is_number()) return "applied";
-  return enforced == Json(false) ? "owner_limit" : "limit";
-}
 // Returns text such as "ordered 2.00 cores" if the limit in force differs from the ordered limit by more than
 // rounding; "" otherwise.
 std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
@@ -50,14 +45,16 @@ Reason ReasonOf(const Json& json) {
     if (const auto number = FieldNumber(f, "value"); number.has_value()) fact.value = *number;
     reason.facts.push_back(std::move(fact));
   }
+  constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
   for (const Json& c : At(json, "candidates")) {
-    reason.candidates.push_back({FieldText(c, "name"), FieldNumber(c, "limit").value_or(0),
-                                 FieldNumber(c, "cost").value_or(0), FieldText(c, "detail"),
+    reason.candidates.push_back({FieldText(c, "name"), FieldNumber(c, "limit").value_or(kAbsent),
+                                 FieldNumber(c, "cost").value_or(kAbsent), FieldText(c, "detail"),
                                  At(c, "chosen") == Json(true)});
   }
-  for (const Json& s : At(json, "steps"))
-    reason.steps.push_back(
-        {FieldText(s, "what"), FieldNumber(s, "before").value_or(0), FieldNumber(s, "after").value_or(0)});
+  for (const Json& s : At(json, "steps")) {
+    if (const std::optional<double> after = FieldNumber(s, "after"); after.has_value())
+      reason.steps.push_back({FieldText(s, "what"), FieldNumber(s, "before").value_or(0), *after});
+  }
   return reason;
 }
 
@@ -97,7 +94,7 @@ std::string RiskSentence(Resource r, const Json& a) {
   if (work.has_value()) {
     const std::optional<double> ordered = FieldNumber(a, "work_ordered");
     return StrCat(PercentText(*work), " of its work ", ThrottlesAtLimit(r) ? "throttled" : "above its limits",
-                  ordered.has_value() ? StrCat(", ", PercentText(*ordered), " ordered") : "",
+                  ordered.has_value() ? StrCat(", risk target ", PercentText(*ordered)) : "",
                   known ? StrCat(" (", past("the limit of then at times"), ")") : "");
   }
   if (chance.has_value())
@@ -146,12 +143,12 @@ std::string NeededText(const Json& needed) {
 
 // Returns a sentence about the pod; "" if the pod has only this container.
 std::string PodText(const Json& pod) {
-  const double containers = FieldNumber(pod, "containers").value_or(0),
-               recommended = FieldNumber(pod, "recommended").value_or(0);
-  if (containers < 2) return "";
-  std::string out =
-      fmt::format("a pod of {:.0f} containers, {} recommended: ", containers,
-                  recommended < containers ? fmt::format("{:.0f} of them", recommended) : "all");
+  const std::optional<double> containers = FieldNumber(pod, "containers");
+  if (!containers.has_value() || *containers < 2) return "";
+  std::string out = fmt::format("a pod of {:.0f} containers, {} recommended: ", *containers,
+                                FieldNumber(pod, "recommended") == containers
+                                    ? "all"
+                                    : StrCat(FieldCount(pod, "recommended"), " of them"));
   for (const Resource r : kResources) {
     const Json& amounts = At(pod, Name(r));
     StrAppend(&out, r == kResources.front() ? "" : "; ", Name(r), " request ",
@@ -175,13 +172,15 @@ std::string RequestText(Resource r, const Json& amounts) {
 
 std::string DecisionText(const Json& d) {
   const Target t = TargetOf(d);
-  std::string out =
-      fmt::format("{}  {}  {} {}: {} -> {}", FieldTime(d, "time"), FieldText(d, "job"), Name(t),
-                  KindWords(FieldText(d, "kind")), FieldAmount(t, d, "before"), FieldAmount(t, d, "after"));
-  StrAppend(&out, "  (", KindWords(FieldText(d, "outcome")));
+  std::string outcome = KindWords(FieldText(d, "outcome"));
   const std::string text = FieldText(d, "outcome_text");
-  if (!text.empty() && text != kNothing) StrAppend(&out, ": ", text);
-  return out + ")\n" + Wrapped(FieldText(d, "sentence"), "    ");
+  if (!text.empty() && text != kNothing) StrAppend(&outcome, ": ", text);
+  const auto line = [&](size_t width) {
+    return fmt::format("{}  {}  {} {}: {} -> {}  ({})", FieldTime(d, "time"),
+                       ShortenedName(FieldText(d, "job"), width), Name(t), KindWords(FieldText(d, "kind")),
+                       FieldAmount(t, d, "before"), FieldAmount(t, d, "after"), outcome);
+  };
+  return FittedLine(line) + Wrapped(FieldText(d, "sentence"), "    ");
 }
 
 std::string JobText(const Json& job, const Json& decisions) {
@@ -222,9 +221,10 @@ std::string JobText(const Json& job, const Json& decisions) {
     if (risk.empty()) continue;
     const std::optional<double> own =
         FieldNumber(At(job, Name(r)), "chance").has_value() ? FieldNumber(job, "risk") : std::nullopt;
-    StrAppend(&out, Name(r), ": ", risk,
-              own.has_value() ? StrCat("; ", PercentText(*own), " is the job's own target (risk)") : "",
-              "\n");
+    out += WrappedLine(
+        StrCat(Name(r), ": ", risk,
+               own.has_value() ? StrCat("; ", PercentText(*own), " is the job's own target (risk)") : ""),
+        "");
   }
   if (const std::optional<double> own = FieldNumber(job, "throttled"); own.has_value())
     StrAppend(&out, "cpu: ", PercentText(*own),
@@ -251,9 +251,10 @@ std::string ExplanationsText(const Json& explanations, const std::string& job, c
     const Json& enforced = At(e, "enforced");
     const std::string ordered = OrderedText(r, e, enforced);
     const std::string of = FieldText(e, "of") == "request" ? "request" : "limit";
-    StrAppend(&out, Name(r), ": ", of, " ", FieldAmount(r, e, RealLimitKey(e, enforced)), ", would be ",
-              WouldBe(r, e), ", owner's ", of, " ", FieldAmount(r, e, "owner_limit"),
-              ordered.empty() ? "" : ", ", ordered, "\n");
+    out += WrappedLine(StrCat(Name(r), ": ", of, " ", FieldAmount(r, e, RealLimitKey(e, enforced)),
+                              ", would be ", WouldBe(r, e), ", owner's ", of, " ",
+                              FieldAmount(r, e, "owner_limit"), ordered.empty() ? "" : ", ", ordered),
+                       "");
     out += Wrapped(FieldText(e, "paragraph"), "  ");
     if (const std::string risk = RiskSentence(r, e); !risk.empty()) out += Wrapped("risk: " + risk, "  ");
     out += "\n";

@@ -103,16 +103,16 @@ std::string JobsTable(const Json& jobs, size_t width) {
 std::string ReplicaSumsText(const Json& sums) {
   const double jobs = FieldNumber(sums, "jobs").value_or(0),
                windows = FieldNumber(sums, "windows_day").value_or(0);
+  const std::optional<double> overloaded = FieldNumber(sums, "overloaded_windows_day");
   const Json& by_cause = At(sums, "jobs_held");
   const int64_t held = std::max<int64_t>(0, IntAt(by_cause, "not_measured")) +
                        std::max<int64_t>(0, IntAt(by_cause, "no_number"));
   if (jobs == 0 && held == 0) return "";
   std::string out = fmt::format("replicas of {}: {} run, {} recommended", FieldCount(sums, "jobs", "job"),
                                 FieldCount(sums, "tasks", "task"), FieldCount(sums, "would_be"));
-  if (windows > 0) {
-    StrAppend(&out, "; overloaded in ",
-              PercentText(FieldNumber(sums, "overloaded_windows_day").value_or(0) / windows),
-              " of the last day's windows, ", FieldCount(sums, "jobs_overloaded"), " now");
+  if (windows > 0 && overloaded.has_value()) {
+    StrAppend(&out, "; overloaded in ", PercentText(*overloaded / windows), " of the last day's windows, ",
+              FieldCount(sums, "jobs_overloaded"), " now");
   }
   if (held > 0) StrAppend(&out, "; ", FormatCount(static_cast<uint64_t>(held)), " held");
   return Wrapped(out, "");
@@ -158,39 +158,90 @@ std::string OutsideText(const Json& sums) {
                  "");
 }
 
-// Returns the group's value of the label as text.
-std::string GroupName(const Json& group) {
-  return At(group, "value").is_string()
-             ? Shortened(FieldText(group, "value"), KeepsNamesWhole() ? SIZE_MAX : 28)
-             : "(none)";
+// Returns the group's value of the label as text of at most `width` columns.
+std::string GroupName(const Json& group, size_t width) {
+  return At(group, "value").is_string() ? Shortened(FieldText(group, "value"), width) : "(none)";
 }
 
 // Returns a table of each group's risk: past days with usage above the recommended limits, and the forecast.
-std::string GroupRiskText(const Json& page) {
+// Returns "" if no group has a past day.
+std::string GroupRiskTable(const Json& page, size_t width) {
   // List memory first, because the kernel kills a task above its memory limit.
   const std::vector<Resource> resources(kResources.rbegin(), kResources.rend());
-  std::vector<std::string> head = {FieldText(page, "by")};
+  std::vector<std::string> head = {Shortened(FieldText(page, "by"), width)};
   for (const Resource r : resources)
     head.insert(head.end(), {StrCat(RowOf(r).word, "\njob-days"), "above\nwould be", "forecast"});
   TextTable table(head);
   bool any = false;
   for (const Json& group : At(page, "groups")) {
-    std::vector<std::string> row = {GroupName(group)};
+    std::vector<std::string> row = {GroupName(group, width)};
     for (const Resource r : resources) {
       const Json& a = At(group, Name(r));
       const double days = FieldNumber(a, "job_days").value_or(0);
+      const std::optional<double> over = FieldNumber(a, "job_days_over");
       any = any || days > 0;
       row.push_back(days > 0 ? FieldCount(a, "job_days") : kNothing);
-      row.push_back(days > 0 ? PercentText(FieldNumber(a, "job_days_over").value_or(0) / days) : kNothing);
+      row.push_back(days > 0 && over.has_value() ? PercentText(*over / days) : kNothing);
       const std::optional<double> chance = FieldNumber(a, "chance");
       row.push_back(chance.has_value() ? FormatChance(*chance) : kNothing);
     }
     table.Add(std::move(row));
   }
-  if (!any) return "";
+  return any ? table.Render() : "";
+}
+
+std::string GroupRiskText(const Json& page) {
+  const std::string table = FittedTable(28, 10, [&](size_t width) { return GroupRiskTable(page, width); });
+  if (table.empty()) return "";
   return StrCat(
-      "\n", table.Render(),
+      "\n", table,
       "job-days of the last 7 days, those with usage above would be, and the mean forecast of such a day\n");
+}
+
+// Returns the sums over all jobs of the search.
+std::string JobTotalsText(const Json& page, const Json& totals) {
+  std::string usage, saves;
+  bool adds = false;
+  for (const Resource r : kResources) {
+    const Json& a = At(totals, Name(r));
+    StrAppend(&usage, usage.empty() ? "" : " and ", FieldAmount(r, a, "usage"));
+    StrAppend(&saves, saves.empty() ? "" : " and ", FieldAmount(r, a, "would_save"));
+    adds = adds || FieldNumber(a, "would_save").value_or(0) < 0;
+  }
+  std::string out =
+      StrCat("all ",
+             FieldNumber(totals, "jobs").has_value() ? FieldCount(totals, "jobs") : FieldCount(page, "total"),
+             ": usage ", usage, "; mode auto would save ", saves);
+  if (adds) out += " (negative: more than the owners ask for)";
+  if (const std::string money = MonthlyMoney(At(totals, "saving_per_month"), At(page, "currency"));
+      !money.empty())
+    StrAppend(&out, ", ", money);
+  return StrCat(WrappedLine(out, ""), RequestsText(totals), ReplicaSumsText(At(totals, "replicas")),
+                OutsideText(totals));
+}
+
+std::string TotalsTable(const Json& page, size_t width) {
+  const bool money = At(page, "currency").is_string();
+  std::vector<std::string> head = {Shortened(FieldText(page, "by"), width), "jobs", "tasks"};
+  for (const Resource r : kResources)
+    head.insert(head.end(), {StrCat(RowOf(r).word, "\nusage"), "owner's\nlimit", "would\nbe", "saves"});
+  if (money) head.emplace_back("saves\na month");
+  TextTable table(head);
+  for (const Json& group : At(page, "groups")) {
+    std::vector<std::string> row = {GroupName(group, width), FieldCount(group, "jobs"),
+                                    FieldCount(group, "tasks")};
+    for (const Resource r : kResources) {
+      const Json& a = At(group, Name(r));
+      for (const char* key : {"usage", "owner_limit", "would_be"}) row.push_back(FieldShort(r, a, key));
+      row.push_back(SignedShort(r, FieldNumber(a, "would_save")));
+    }
+    if (money) {
+      const std::optional<double> saving = FieldNumber(group, "saving_per_month");
+      row.push_back(saving ? fmt::format("{:.2f}", *saving) : kNothing);
+    }
+    table.Add(std::move(row));
+  }
+  return table.Render();
 }
 
 }  // namespace
@@ -211,26 +262,7 @@ std::string JobsText(const Json& page) {
     out += "tasks 6>3: 6 run, 3 are recommended\n";
   }
   out += ProvisionalText(jobs);
-  if (const Json& totals = At(page, "totals"); totals.is_object()) {
-    std::string usage, saves;
-    bool adds = false;
-    for (const Resource r : kResources) {
-      const Json& a = At(totals, Name(r));
-      StrAppend(&usage, usage.empty() ? "" : " and ", FieldAmount(r, a, "usage"));
-      StrAppend(&saves, saves.empty() ? "" : " and ", FieldAmount(r, a, "would_save"));
-      adds = adds || FieldNumber(a, "would_save").value_or(0) < 0;
-    }
-    StrAppend(
-        &out, "all ",
-        FieldNumber(totals, "jobs").has_value() ? FieldCount(totals, "jobs") : FieldCount(page, "total"),
-        ": usage ", usage, "; mode auto would save ", saves);
-    if (adds) out += " (negative: more than the owners ask for)";
-    if (const std::string money = MonthlyMoney(At(totals, "saving_per_month"), At(page, "currency"));
-        !money.empty())
-      StrAppend(&out, ", ", money);
-    out += "\n";
-    StrAppend(&out, RequestsText(totals), ReplicaSumsText(At(totals, "replicas")), OutsideText(totals));
-  }
+  if (const Json& totals = At(page, "totals"); totals.is_object()) out += JobTotalsText(page, totals);
   return out;
 }
 
@@ -238,38 +270,25 @@ std::string TotalsText(const Json& page) {
   const Json& groups = At(page, "groups");
   if (!groups.is_array() || groups.empty()) return "no job matches\n";
   const bool money = At(page, "currency").is_string();
-  std::vector<std::string> head = {FieldText(page, "by"), "jobs",      "tasks", "CPU\nusage",
-                                   "owner's\nlimit",      "would\nbe", "saves", "memory\nusage",
-                                   "owner's\nlimit",      "would\nbe", "saves"};
-  if (money) head.emplace_back("saves\na month");
-  TextTable table(head);
-  for (const Json& group : groups) {
-    std::vector<std::string> row = {GroupName(group), FieldCount(group, "jobs"), FieldCount(group, "tasks")};
-    for (const Resource r : kResources) {
-      const Json& a = At(group, Name(r));
-      for (const char* key : {"usage", "owner_limit", "would_be"}) row.push_back(FieldShort(r, a, key));
-      row.push_back(SignedShort(r, FieldNumber(a, "would_save")));
-    }
-    if (money) {
-      const std::optional<double> saving = FieldNumber(group, "saving_per_month");
-      row.push_back(saving ? fmt::format("{:.2f}", *saving) : kNothing);
-    }
-    table.Add(std::move(row));
-  }
   const bool all = FieldCount(page, "total") == FormatCount(groups.size());
-  return StrCat(table.Render(), groups.size(), " of ", FieldCount(page, "total"), " values",
-                all ? "" : " (--limit shows more)", "; amounts are for all tasks",
-                money ? StrCat(", prices in ", FieldText(page, "currency")) : std::string(), "\n",
-                GroupRiskText(page));
+  return StrCat(
+      FittedTable(28, 6, [&](size_t width) { return TotalsTable(page, width); }),
+      WrappedLine(StrCat(groups.size(), " of ", FieldCount(page, "total"), " values",
+                         all ? "" : " (--limit shows more)", "; amounts are for all tasks",
+                         money ? StrCat(", prices in ", FieldText(page, "currency")) : std::string()),
+                  ""),
+      GroupRiskText(page));
 }
 
 std::string FleetText(const Json& fleet) {
   const Json& modes = At(fleet, "jobs_by_mode");
-  std::string out = fmt::format(
-      "{}  {}, {}   off {}  observe {}  canary {}  auto {}   day: {}, {}\n", FieldTime(fleet, "time"),
-      FieldCount(fleet, "jobs", "job"), FieldCount(fleet, "tasks", "task"), FieldCount(modes, "off"),
-      FieldCount(modes, "observe"), FieldCount(modes, "canary"), FieldCount(modes, "auto"),
-      FieldCount(fleet, "changes_day", "change"), FieldCount(fleet, "oom_kills_day", "OOM kill"));
+  std::string out = WrappedLine(
+      fmt::format("{}  {}, {}   off {}  observe {}  canary {}  auto {}   day: {}, {}",
+                  FieldTime(fleet, "time"), FieldCount(fleet, "jobs", "job"),
+                  FieldCount(fleet, "tasks", "task"), FieldCount(modes, "off"), FieldCount(modes, "observe"),
+                  FieldCount(modes, "canary"), FieldCount(modes, "auto"),
+                  FieldCount(fleet, "changes_day", "change"), FieldCount(fleet, "oom_kills_day", "OOM kill")),
+      "");
   const bool dry = At(fleet, "actuator") == Json("dry_run");
   TextTable table({"whole fleet", "usage", "owner's limits", dry ? "dry run" : "limits",
                    dry ? "saves" : "saved", "would be", "would save"});

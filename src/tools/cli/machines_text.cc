@@ -64,12 +64,13 @@ std::string DeliveredText(const Json& page) {
   std::string out;
   for (const Resource r : kResources) {
     const Json& counts = At(At(At(page, "delivered"), Name(r)), "promises");
-    const int64_t judged = IntAt(counts, "judged"), passed = IntAt(counts, "passed");
+    const double judged = FieldNumber(counts, "judged").value_or(0);
+    const std::optional<double> passed = FieldNumber(counts, "passed");
     StrAppend(&out, out.empty() ? "" : "; ", Name(r), ": ",
-              judged == 0 ? "no day yet"
-                          : fmt::format("{:.3g} % of {} machine-days",
-                                        100 * static_cast<double>(passed) / static_cast<double>(judged),
-                                        FieldCount(counts, "judged")));
+              judged <= 0          ? "no day yet"
+              : passed.has_value() ? fmt::format("{:.3g} % of {} machine-days", 100 * *passed / judged,
+                                                 FieldCount(counts, "judged"))
+                                   : kNothing);
   }
   return out;
 }
@@ -91,20 +92,20 @@ std::string MachinesText(const Json& page) {
   std::string out = FittedTable(28, 6, [&](size_t width) { return MachinesTable(page, width); });
   StrAppend(&out, FormatCount(machines.size()), " of ", FieldCount(page, "total"), " machines, as of ",
             FieldTime(page, "window_end"), "\n");
-  StrAppend(&out, "ordered: ", RiskText(page),
+  StrAppend(&out, "risk target: ", RiskText(page),
             " of machine-days pass the predicted peak of the next 24 h\npassed: ", DeliveredText(page), "\n");
-  out +=
-      "*: the limits, the history is too short; ~: not ready; !: away; -: `taut get machines NAME` says "
-      "why\n";
-  return out;
+  return out + WrappedLine(
+                   "*: the limits, the history is too short; ~: not ready; !: away; -: `taut get machines "
+                   "NAME` says why",
+                   "");
 }
 
 std::string MachineText(const Json& machine) {
-  std::string out = StrCat("machine ", Printable(TextAt(machine, "name")), " of ", TextAt(machine, "source"));
+  std::string out = StrCat("machine ", TextAt(machine, "name"), " of ", FieldText(machine, "source"));
   for (const Json& other : ItemsAt(machine, "also_in")) {
     if (other.is_string()) StrAppend(&out, ", also known from ", Printable(other.get<std::string>()));
   }
-  out += "\n";
+  out = WrappedLine(out, "");
   for (const Json& paragraph : ItemsAt(machine, "explanation")) {
     if (!paragraph.is_string()) continue;
     out += Wrapped(Printable(paragraph.get<std::string>()), "");

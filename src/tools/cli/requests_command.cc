@@ -4,9 +4,9 @@
 #include "absl/strings/ascii.h"
 #include "brain/economy/quota_vector.h"
 #include "common/base/strings.h"
-#include "common/base/time.h"
 #include "common/model/units.h"
 #include "tools/cli/answer.h"
+#include "tools/cli/answer_fields.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/connection.h"
@@ -44,10 +44,10 @@ std::string UncoveredText(const Json& use) {
   return StrCat(jobs, jobs.empty() || requests.empty() ? "" : " and ", requests, " of group \"",
                 TextAt(use, "group"), "\", tier \"", TextAt(use, "tier"), "\" without quota (",
                 AmountsText(At(use, "amounts")),
-                jobs.empty() ? "" : StrCat("; the first job is ", TextAt(use, "first_job")), ")\n");
+                jobs.empty() ? "" : StrCat("; the first job is ", FieldText(use, "first_job")), ")");
 }
 
-std::string QuotaTable(const Json& page) {
+std::string QuotaTable(const Json& page, size_t width) {
   const Json& all = ItemsAt(page, "rows");
   const bool has_history = std::ranges::any_of(all, [](const Json& row) { return row.contains("history"); });
   std::vector<std::string> head = {"group",    "tier",        "resource",       "quota",  "in use",
@@ -56,7 +56,8 @@ std::string QuotaTable(const Json& page) {
   TextTable table(head);
   for (const Json& row : all) {
     const std::string resource = TextAt(row, "resource");
-    std::vector<std::string> cells = {TextAt(row, "group"), TextAt(row, "tier"), resource};
+    std::vector<std::string> cells = {Shortened(FieldText(row, "group"), width),
+                                      Shortened(FieldText(row, "tier"), width), Shortened(resource, width)};
     for (const char* key : {"quota", "in_use", "borrowed", "over_quota", "available", "at_most"})
       cells.push_back(QuotaAmountText(resource, At(row, key)));
     if (has_history) {
@@ -65,31 +66,42 @@ std::string QuotaTable(const Json& page) {
     }
     table.Add(std::move(cells));
   }
-  std::string out = table.Render();
-  for (const Json& use : ItemsAt(page, "uncovered")) StrAppend(&out, UncoveredText(use));
+  return table.Render();
+}
+
+std::string QuotaText(const Json& page) {
+  std::string out = FittedTable(28, 6, [&](size_t width) { return QuotaTable(page, width); });
+  for (const Json& use : ItemsAt(page, "uncovered")) out += WrappedLine(UncoveredText(use), "");
   for (const Json& warning : ItemsAt(page, "warnings")) {
-    if (warning.is_string()) StrAppend(&out, "warning: ", Printable(warning.get<std::string>()), "\n");
+    if (warning.is_string())
+      out += WrappedLine(StrCat("warning: ", Printable(warning.get<std::string>())), "");
   }
   if (At(page, "silent") == true)
     StrAppend(&out, "No job is measured: the use is that of the last window that had some.\n");
   return out;
 }
 
-std::string RequestsTable(const Json& page) {
+std::string RequestsTable(const Json& page, size_t width) {
   TextTable table({"request", "state", "since", "group", "tier", "tasks", "each task", "job"});
   for (const Json& r : ItemsAt(page, "requests")) {
     const std::string end = TextAt(r, "end");
-    table.Add({At(r, "id").dump(), end.empty() ? TextAt(r, "state") : end, FormatTime(IntAt(r, "since")),
-               TextAt(r, "group"), TextAt(r, "tier"), At(r, "tasks").dump(), AmountsText(At(r, "per_task")),
-               TextAt(r, "job")});
+    table.Add({FieldText(r, "id"), end.empty() ? FieldText(r, "state") : end, FieldTime(r, "since"),
+               Shortened(FieldText(r, "group"), width), Shortened(FieldText(r, "tier"), width),
+               FieldCount(r, "tasks"), AmountsText(At(r, "per_task")),
+               ShortenedName(FieldText(r, "job"), width)});
   }
-  return ItemsAt(page, "requests").empty() ? "no requests\n" : table.Render();
+  return table.Render();
+}
+
+std::string RequestListText(const Json& page) {
+  if (ItemsAt(page, "requests").empty()) return "no requests\n";
+  return FittedTable(40, 6, [&](size_t width) { return RequestsTable(page, width); });
 }
 
 std::string RequestText(const Json& r) {
   const std::string end = TextAt(r, "end");
-  return StrCat("request ", At(r, "id").dump(), ": ", end.empty() ? TextAt(r, "state") : end, "\n",
-                TextAt(r, "reason"), "\n");
+  return StrCat("request ", FieldText(r, "id"), ": ", end.empty() ? FieldText(r, "state") : end, "\n",
+                WrappedLine(TextAt(r, "reason"), ""));
 }
 
 // Parses the words KEY=VALUE and the options with the same names into pairs.
@@ -122,7 +134,7 @@ absl::StatusOr<int> List(const RequestsArgs& args, HttpClient& client) {
   if (!args.all && args.state.empty()) query.push_back({"ended", "false"});
   const auto page = GetJson(client, kRequestsPath + FormatQuery(query));
   if (!page.ok()) return page.status();
-  Show(args.daemon.output, *page, [&] { return RequestsTable(*page); });
+  Show(args.daemon.output, *page, [&] { return RequestListText(*page); });
   return kExitOk;
 }
 
@@ -131,7 +143,7 @@ absl::StatusOr<int> Check(const RequestsArgs& args, HttpClient& client) {
   if (!pairs.ok()) return pairs.status();
   const auto verdict = GetJson(client, "/api/v1/admission" + FormatQuery(*pairs));
   if (!verdict.ok()) return verdict.status();
-  Show(args.daemon.output, *verdict, [&] { return TextAt(*verdict, "explanation") + "\n"; });
+  Show(args.daemon.output, *verdict, [&] { return WrappedLine(TextAt(*verdict, "explanation"), ""); });
   return TextAt(*verdict, "outcome") == "admitted" ? kExitOk : kExitFailed;
 }
 
@@ -170,7 +182,7 @@ absl::StatusOr<int> AskRequests(const RequestsArgs& args) {
   if (args.action == "list") return List(args, **client);
   const auto page = GetJson(**client, "/api/v1/quota");
   if (!page.ok()) return page.status();
-  Show(args.daemon.output, *page, [&] { return QuotaTable(*page); });
+  Show(args.daemon.output, *page, [&] { return QuotaText(*page); });
   return kExitOk;
 }
 

@@ -18,9 +18,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::string_view kSeconds = "_seconds";
 
-std::vector<std::string> Row(const LaneResult& lane, int32_t first_scored_day) {
+std::vector<std::string> Row(const LaneResult& lane, int32_t first_scored_day, size_t width) {
   const Totals& t = lane.summary.totals;
-  const std::string name = Name(lane.policy);
+  const std::string name = Shortened(Name(lane.policy), width);
   if (t.job_days == 0) return {name, "no limit", "", "", "", "", "", "", "", "", "", ""};
   std::vector<std::string> row = {name,
                                   fmt::format("{:.0f} %", 100 * t.mean_slack()),
@@ -38,7 +38,8 @@ std::vector<std::string> Row(const LaneResult& lane, int32_t first_scored_day) {
   return row;
 }
 
-std::string Table(const ReplayResult& result, Resource resource) {
+// Returns the table of the lanes. Shortens the names of recommenders to `width` columns.
+std::string Table(const ReplayResult& result, Resource resource, size_t width) {
   const bool cpu = resource == Resource::kCpu;
   std::vector<std::string> head = {"recommender",
                                    "slack\nmean",
@@ -55,23 +56,19 @@ std::string Table(const ReplayResult& result, Resource resource) {
   if (cpu) head.push_back("throt-\ntled");
   TextTable table(std::move(head));
   for (const LaneResult& lane : result.lanes) {
-    if (lane.resource == resource) table.Add(Row(lane, result.first_scored_day));
+    if (lane.resource == resource) table.Add(Row(lane, result.first_scored_day, width));
   }
   return table.Render();
 }
 
 constexpr std::string_view kResultsLegend =
-    "slack: (mean limit - p95 of the day's usage) / mean limit, by job-day · footprint: sum of limits, mean "
-    "over time\n"
-    "OOM-day: a job-day with a window over the limit (CPU: throttled day) · serious: over max(4, a fifth of "
-    "the "
-    "tasks) such\n"
-    "windows · none: job-days without a limit change · throttled: CPU used above the limit · not used: "
-    "limits less "
-    "usage,\n"
-    "mean over time · slack < 0: the p95 of the day's usage is above the mean limit\n";
+    "slack: (mean limit - p95 of the day's usage) / mean limit, by job-day · footprint: sum of limits,\n"
+    "mean over time · OOM-day: a job-day with a window over the limit (CPU: throttled day) · serious:\n"
+    "over max(4, a fifth of the tasks) such windows · none: job-days without a limit change ·\n"
+    "throttled: CPU used above the limit · not used: limits less usage, mean over time ·\n"
+    "slack < 0: the p95 of the day's usage is above the mean limit\n";
 
-std::string ConcentrationTable(const ReplayResult& result, Resource resource, int32_t first_scored_day) {
+std::string ConcentrationTable(const ReplayResult& result, Resource resource, size_t width) {
   TextTable table({"recommender", "jobs", ThrottlesAtLimit(resource) ? "with\nthrot. days" : "with\nOOM-days",
                    "\nonly one", "80 % have\nat most", "worst job\ndays", "\nof its", "worst\ntenth has",
                    "not\nused", "slack\n< 0"});
@@ -79,7 +76,7 @@ std::string ConcentrationTable(const ReplayResult& result, Resource resource, in
     if (lane.resource != resource) continue;
     const Concentration c = ConcentrationOf(lane);
     std::vector<std::string> row = {
-        Name(lane.policy), fmt::format("{}", c.jobs), fmt::format("{}", c.with), "", "", "", "", ""};
+        Shortened(Name(lane.policy), width), FormatCount(c.jobs), FormatCount(c.with), "", "", "", "", ""};
     if (c.with > 0) {
       row = {row[0],
              row[1],
@@ -91,7 +88,7 @@ std::string ConcentrationTable(const ReplayResult& result, Resource resource, in
              Percent(c.of_worst_tenth, 0)};
     }
     const Totals& t = lane.summary.totals;
-    row.push_back(FormatAmount(resource, AbsoluteSlack(lane, first_scored_day)));
+    row.push_back(FormatAmount(resource, AbsoluteSlack(lane, result.first_scored_day)));
     row.push_back(Percent(
         t.job_days > 0 ? static_cast<double>(t.negative_slack_days) / static_cast<double>(t.job_days) : 0,
         1));
@@ -188,7 +185,8 @@ std::string ResultTables(const ReplayResult& result, bool details) {
     bool asked = false;
     for (const LaneResult& lane : result.lanes) asked |= lane.resource == r;
     if (!asked) continue;
-    out += fmt::format("{}\n{}", RowOf(r).title, Table(result, r));
+    out += fmt::format("{}\n{}", RowOf(r).title,
+                       FittedTable(40, 12, [&](size_t width) { return Table(result, r, width); }));
     if (r == Resource::kMemory) out += RecordedText(result.recorded);
     out += "\n";
   }
@@ -198,8 +196,9 @@ std::string ResultTables(const ReplayResult& result, bool details) {
                      [&](const LaneResult& lane) { return lane.resource == r; })) {
       continue;
     }
-    out += fmt::format("{}, by job\n{}\n", RowOf(r).title,
-                       ConcentrationTable(result, r, result.first_scored_day));
+    out +=
+        fmt::format("{}, by job\n{}\n", RowOf(r).title,
+                    FittedTable(40, 12, [&](size_t width) { return ConcentrationTable(result, r, width); }));
   }
   out += PromiseTables(result);
   return out + std::string(kResultsLegend);

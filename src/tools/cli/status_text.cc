@@ -83,22 +83,27 @@ std::string NoWindowText(const Json& status) {
 }
 
 std::string StatusText(const Json& s, int64_t now_s) {
-  const int64_t started_s = At(s, "started").is_number() ? IntAt(s, "started") : now_s;
+  const std::string up =
+      At(s, "started").is_number()
+          ? StrCat("up ", FormatDuration(std::max<int64_t>(now_s - IntAt(s, "started"), 0)), ", ")
+          : "";
   const Json& cell = At(At(s, "cell"), "name");
   std::string out =
       cell.is_string() && cell != Json("") ? StrCat("cell ", FieldText(At(s, "cell"), "name"), "\n") : "";
-  out += fmt::format("tautd {}, up {}, {}\nclock {}, limits go to {}, store {}\n", FieldText(s, "version"),
-                     FormatDuration(std::max<int64_t>(now_s - started_s, 0)),
-                     At(s, "ready") == Json(true) ? "ready" : "not ready", FieldText(s, "clock"),
-                     FieldText(s, "actuator"), FieldText(s, "store"));
+  StrAppend(&out, "tautd ", FieldText(s, "version"), ", ", up,
+            At(s, "ready") == Json(true) ? "ready" : "not ready", "\n",
+            WrappedLine(StrCat("clock ", FieldText(s, "clock"), ", limits go to ", FieldText(s, "actuator"),
+                               ", store ", FieldText(s, "store")),
+                        ""));
   if (const Json& warnings = At(s, "warnings"); warnings.is_array()) {
     for (const Json& w : warnings) {
       if (w.is_string()) out += Wrapped(StrCat("warning: ", Printable(w.get<std::string>())), "");
     }
   }
   if (const Json& pass = At(s, "last_pass"); pass.is_object()) {
-    StrAppend(&out, "last pass: window to ", FieldTime(pass, "window_end"), ", ", FieldCount(pass, "jobs"),
-              " jobs, ", fmt::format("{:.1f} ms", FieldNumber(pass, "milliseconds").value_or(0)), "\n");
+    const std::optional<double> ms = FieldNumber(pass, "milliseconds");
+    StrAppend(&out, "last pass: window to ", FieldTime(pass, "window_end"), ", ",
+              FieldCount(pass, "jobs", "job"), ms.has_value() ? fmt::format(", {:.1f} ms", *ms) : "", "\n");
   } else if (At(s, "last_window_end").is_number()) {
     StrAppend(&out, "no window has closed since the start; the last one stored ended ",
               FieldTime(s, "last_window_end"), "\n");

@@ -19,8 +19,6 @@
 namespace taut::tools {
 namespace {
 
-constexpr size_t kTableColumns = 100;
-
 volatile std::sig_atomic_t interrupted = 0;
 bool whole_names = false;
 const char* program_name = "taut";
@@ -118,6 +116,10 @@ std::string Wrapped(std::string_view text, std::string_view indent) {
   return out;
 }
 
+std::string WrappedLine(std::string_view text, std::string_view indent) {
+  return KeepsNamesWhole() && !text.empty() ? StrCat(indent, text, "\n") : Wrapped(text, indent);
+}
+
 bool KeepsNamesWhole() { return whole_names; }
 void KeepNamesWhole(bool whole) { whole_names = whole; }
 
@@ -131,6 +133,10 @@ std::string FittedTable(size_t width, size_t least, absl::FunctionRef<std::strin
     if (widest <= kTextColumns) break;
   }
   return out;
+}
+
+std::string FittedLine(absl::FunctionRef<std::string(size_t width)> line) {
+  return WrappedLine(FittedTable(kTextColumns, 10, line), "");
 }
 
 std::string TextTable::Render() const {
@@ -159,7 +165,7 @@ std::string TextTable::Render() const {
   // Separate columns by one blank if two blanks would make the table too wide.
   size_t total = 0;
   for (size_t w : width) total += w + 2;
-  const std::string_view gap = total - 2 <= kTableColumns ? "  " : " ";
+  const std::string_view gap = total - 2 <= kTextColumns ? "  " : " ";
   std::string out;
   for (const auto& line : lines) {
     std::string text;

@@ -66,9 +66,14 @@ void KeepNamesWhole(bool whole);
 inline constexpr size_t kTextColumns = 100;  // maximum width of the text for a daemon's response
 // Wraps `text` into lines of at most kTextColumns, each starting with `indent`.
 std::string Wrapped(std::string_view text, std::string_view indent);
+// Does the same for a line that scripts search: the line stays whole if KeepsNamesWhole().
+std::string WrappedLine(std::string_view text, std::string_view indent);
 // Returns the table with the widest names that fits into kTextColumns; `width` falls to `least` at most. Names
 // stay whole if KeepsNamesWhole().
 std::string FittedTable(size_t width, size_t least, absl::FunctionRef<std::string(size_t width)> table);
+// Returns one line of text, with the widest names that fit into kTextColumns. Wraps a line that is still wider.
+// The line stays whole if KeepsNamesWhole().
+std::string FittedLine(absl::FunctionRef<std::string(size_t width)> line);
 
 // A progress line, rewritten at most ten times a second. Prints nothing if stderr is not a terminal.
 class ProgressLine {

@@ -119,5 +119,21 @@ TEST(TerminalText, MessagesNameTheProgramAndAreEscaped) {
   EXPECT_EQ(code(absl::DataLossError("why")), kExitFailed);
 }
 
+TEST(TerminalText, ALineIsWrappedOnATerminalAndWholeInAPipe) {
+  const std::string text = StrCat("a ", std::string(60, 'x'), " ", std::string(60, 'y'));
+  EXPECT_EQ(WrappedLine(text, "  "),
+            StrCat("  a ", std::string(60, 'x'), "\n  ", std::string(60, 'y'), "\n"));
+  EXPECT_EQ(WrappedLine("", "  "), "");
+  const auto line = [](size_t width) {
+    return StrCat("job ", ShortenedName(std::string(200, 'x'), width), " 3");
+  };
+  EXPECT_EQ(FittedLine(line), StrCat("job …", std::string(93, 'x'), " 3\n"));
+  KeepNamesWhole(true);
+  EXPECT_EQ(WrappedLine(text, "  "), StrCat("  ", text, "\n"));
+  EXPECT_EQ(WrappedLine("", "  "), "");
+  EXPECT_EQ(FittedLine(line), StrCat("job ", std::string(200, 'x'), " 3\n"));
+  KeepNamesWhole(false);
+}
+
 }  // namespace
 }  // namespace taut::tools

@@ -26,7 +26,7 @@ export function pendingLimit(a: JobAmounts, idle: boolean): number | null {
   return a.ordered !== null && (real === null || Math.abs(a.ordered - real) > 0.005 * real) ? a.ordered : null;
 }
 
-// `text` is short, for a table; `label` is a phrase: "4.9 % OOM-days", "0.1 % throttled work (0.1 % ordered)".
+// `text` is short, for a table; `label` is a phrase: "4.9 % OOM-days", "0.1 % throttled work (risk target 0.1 %)".
 //
 // `past` is the share of the job's own past days, a detail if `of` is work. `unit` names the short text's unit, for the line
 // below.
@@ -34,13 +34,13 @@ export interface Risk { share: number; text: string; unit: string; label: string
 
 const workShare = (share: number): string => (share < 5e-5 ? 'under 0.01 %' : percent(share));
 
-// Risk of the would-be limit: the work above it if work is ordered, else the forecast chance of a day above it, else the share of
+// Risk of the would-be limit: the work above it if its risk target is a share of work, else the forecast chance of a day above it, else the share of
 // past days above it.
 export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   const { title, word, atLimit } = RESOURCE[resource];
   const past = (limit: string) => (a.days > 0 ? `${count(a.days_over)} of its own last ${plural(a.days, 'day')} went above ${limit}.` : '');
   if (a.work_over != null) {
-    const ordered = a.work_ordered == null ? '' : ` (${workShare(a.work_ordered)} ordered)`;
+    const ordered = a.work_ordered == null ? '' : ` (risk target ${workShare(a.work_ordered)})`;
     const days = past('the limit of then at times');
     return { share: a.work_over, text: workShare(a.work_over), unit: atLimit.over, label: `${workShare(a.work_over)} ${atLimit.over}${ordered}`, of: 'work', past: days, title: `${title}: share of its ${word} ${atLimit.used} of the last weeks above its limits ${workShare(a.work_over)}${ordered}. ${days}`.trim() };
   }
@@ -58,8 +58,8 @@ export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
 export const provisionalNote = (a: JobAmounts): string | null => (a.provisional
   ? `Provisional, wide as it is of few windows; set in no mode${a.first_recommendation_at === null ? '' : `. First recommendation at ${dateTime(a.first_recommendation_at)}`}` : null);
 
-// Risk of the fleet's recommended limits, beside the order: the share of work above them for recommenders that take orders of
-// work, else the share of days with usage above them. `share` is null if not known.
+// Risk of the fleet's recommended limits, beside its target: the share of work above them for recommenders whose target is a
+// share of work, else the share of days with usage above them. `share` is null if not known.
 export interface FleetRisk { name: string; share: number | null; ordered: number | null; of: string; title: string }
 
 export function fleetRisk(resource: Resource, a: FleetAmounts): FleetRisk {

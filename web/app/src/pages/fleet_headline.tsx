@@ -66,11 +66,11 @@ function headlineOf(fleet: Fleet): ComponentChildren {
   return <>Recommended {savedWord(fleet)} are <Lower fleet={fleet} of="would_save" /> than the owners'<Worth fleet={fleet} value={fleet.saving_per_month?.would_save} />.</>;
 }
 
-// "OOM-days 1.2 % (3 % ordered)"
+// "OOM-days 1.2 % (risk target 3 %)"
 export function RiskText({ fleet, resource }: { fleet: Fleet; resource: Resource }) {
   const risk = fleetRisk(resource, fleet[resource]);
   if (risk.share === null) return null;
-  return <span title={risk.title}>{risk.name} <b>{percent(risk.share)}</b>{risk.ordered !== null && <span class="muted"> ({percent(risk.ordered)} ordered)</span>}</span>;
+  return <span title={risk.title}>{risk.name} <b>{percent(risk.share)}</b>{risk.ordered !== null && <span class="muted"> (risk target {percent(risk.ordered)})</span>}</span>;
 }
 
 // The saving, once, with its risk.

@@ -227,7 +227,7 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
         : !ready ? <div class="card"><Skeleton lines={8} /></div>
           : narrow ? <Cards query={list} view={view} onTotal={setTotal} /> : <Grid query={list} sorting={sorting} view={view} onTotal={setTotal} focus={grid} />}
       <div class="foot">
-        {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>Saving</i>: the owner's requests less the recommended ones, or limits where a job has no request. <i>Risk</i>: of the recommended limits, the chance of a day above them, or the share of work above them where work is ordered{targets.length > 0 && `; the target for all jobs together is ${listed(targets).join('')}, and single jobs may be above or below it`}.</p>}
+        {!narrow && <p class="foot-note">Amounts are totals over a job's tasks. <i>Saving</i>: the owner's requests less the recommended ones, or limits where a job has no request. <i>Risk</i>: of the recommended limits, the chance of a day above them, or the share of work above them where the risk target is a share of work{targets.length > 0 && `; the risk target for all jobs together is ${listed(targets).join('')}, and single jobs may be above or below it`}.</p>}
         <JobsActions search={query.search ?? ''} mode={query.mode ?? ''} total={total} />
       </div>
     </div>

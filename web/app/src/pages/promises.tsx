@@ -9,7 +9,7 @@ import { TableBox } from '../ui/table_box';
 
 const LIMITS = { set: 'in force', shown: 'shown' } as const;
 const PROMISE: Record<PromiseTotal['promise'], string> = {
-  none: 'nothing promised', chance: 'days above, as stated', fleet_share: 'work above, as ordered for all', job_share: 'work above, as ordered for each job',
+  none: 'nothing promised', chance: 'days above, as stated', fleet_share: 'work above, target of all jobs', job_share: 'work above, target of each job',
 };
 
 // Never "0 %", which no number of days can show.

@@ -190,7 +190,7 @@ describe('the risk of the limit that would be', () => {
   it('is the work above the limits beside the order, and days are a detail', () => {
     const risk = riskOf('cpu', of({ work_over: 0.0008, work_ordered: 0.001, days: 19, days_over: 19 }));
     expect(risk).toMatchObject({ share: 0.0008, of: 'work' });
-    expect(plain(risk?.label ?? '')).toBe('0.08 % throttled work (0.1 % ordered)');
+    expect(plain(risk?.label ?? '')).toBe('0.08 % throttled work (risk target 0.1 %)');
     expect(plain(riskOf('cpu', of({ work_over: 0.00001 }))?.text ?? '')).toBe('under 0.01 %');
   });
   it('is of the limits of then where nothing is forecast', () => {
