@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<QueryParameter>> LinesQuery(const CapacityArgs& args,
 
 absl::Status AskCapacity(const CapacityArgs& args) {
   if (args.over.empty() && !args.step.empty())
-    return absl::InvalidArgumentError("--step: is of the lines, which --over DURATION shows");
+    return absl::InvalidArgumentError("--step requires --over DURATION");
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
   absl::StatusOr<Json> page = GetJson(**client, kCapacityPath);
