@@ -18,7 +18,7 @@ describe('the answer for a job', () => {
     expect(says(job(none, limits(15 * GIB, 8.4 * GIB, { chance: 0.04 }), { saving_per_month: 4283 })))
       .toBe('Lower memory from 15 to 8.40 GiB a task: saves 185 GiB of memory, 4,283 EUR a month; chance of an OOM-day 4.0 %.');
     expect(says(job(limits(9.42, 3.47, { work_over: 0.0004, work_ordered: 0.001 }), limits(15 * GIB, 8.51 * GIB, { chance: 0.092 }), { saving_per_month: 4182.4 })))
-      .toBe('Lower memory from 15 to 8.51 GiB and CPU from 9.42 to 3.47 cores a task: saves 182 GiB of memory and 167 cores, 4,182 EUR a month; chance of an OOM-day 9.2 %; 0.04 % throttled work (0.1 % ordered).');
+      .toBe('Lower memory from 15 to 8.51 GiB and CPU from 9.42 to 3.47 cores a task: saves 182 GiB of memory and 167 cores, 4,182 EUR a month; chance of an OOM-day 9.2 %; 0.04 % throttled work (risk target 0.1 %).');
   });
   it('says what is taken, kept and set', () => {
     expect(says(job(limits(9.42, 9.81), limits(15 * GIB, 8.51 * GIB), { saving_per_month: 295 })))
