@@ -65,7 +65,7 @@ def test_kube_state_metrics_says_how_many_tasks_run(stage, story):
     story.cell.send(story.tautd, 4, 4, 0.5, said=(9, 7))
     job = story.tautd.get(story.path)
     assert job["replicas"]["tasks"] == 9, "kube-state-metrics says how many tasks run, of which four are measured"
-    assert any("9 tasks run, and 4 are measured" in notice for notice in job["notices"]), f"a notice names both: {job['notices']}"
+    assert any("9 tasks, and 4 are measured" in notice for notice in job["notices"]), f"a notice names both: {job['notices']}"
     shown = stage.taut(story.tautd, "explain", story.web).stdout
     assert "of them ready" in shown, "taut explain says how many are ready"
     assert [name for name in (j["name"] for j in story.tautd.get("/api/v1/jobs")["jobs"]) if "unmeasured" in name] == [], (

@@ -131,7 +131,7 @@ TEST(LiveReplicas, TasksThatAreNotMeasuredAreNoReasonForFewer) {
   job.running = 4;
   for (int w = 0; w < 4; ++w) job.Window(4);
   EXPECT_THAT(job.all, IsEmpty());
-  EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("10 tasks run, and 4 are measured"));
+  EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("10 tasks, and 4 are measured"));
   job.said = {.count = 4, .ready = 4};
   for (int w = 0; w < 4; ++w) job.Window(2);
   ASSERT_FALSE(job.all.empty()) << "all are measured, and fewer do";
@@ -611,12 +611,12 @@ TEST(LiveReplicas, ASeriesSaysHowManyTasksRun) {
   EXPECT_EQ(std::get<double>(ready->value), 6);
   EXPECT_EQ(job.replicas().CountNotice(), "") << "tasks may just have started";
   for (int i = 0; i < 2; ++i) job.Window(1);
-  EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("9 tasks run, and 3 are measured: the number of the"));
+  EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("9 tasks, and 3 are measured: the reported number"));
   // The number measured by agents has precedence over the reported number.
   job.by_agents = true;
   job.Window(1);
   EXPECT_EQ(job.replicas().figures().running, 3);
-  EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("3 are measured by agents: those"));
+  EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("3 are measured by agents: the measured"));
   job.by_agents = false;
   job.said = {};
   job.Window(1);

@@ -29,11 +29,10 @@ int TaskCount::Take(const CountedTasks& counted, int measured) {
 
 std::string TaskCount::Notice() const {
   if (disagreeing_ < kDisagreeingWindows) return "";
-  return StrCat("A series says that ", FormatAmount(Target::Replicas(), counted_.said.count), " run, and ",
-                measured_, " are measured",
-                counted_.by_agents
-                    ? " by agents: those that are measured count."
-                    : ": the number of the series counts. The usage of the others is not known.");
+  return StrCat("A cluster or a series reports ", FormatAmount(Target::Replicas(), counted_.said.count),
+                ", and ", measured_, " are measured",
+                counted_.by_agents ? " by agents: the measured number counts."
+                                   : ": the reported number counts. The usage of the others is unknown.");
 }
 
 }  // namespace taut::brain

@@ -1,4 +1,5 @@
-// Number of running tasks of a job: the number that a series reports, or the number of measured tasks.
+// Number of running tasks of a job: the number that a cluster or a series reports, or the number of measured
+// tasks.
 #pragma once
 
 #include <optional>

@@ -15,6 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 std::vector<std::string> NamesOf(const std::vector<PodPtr>& pods) {
   std::vector<std::string> out;
@@ -188,6 +189,30 @@ HeardReports ReportsOf(const Cluster& cluster, bool starts = false) {
   return heard;
 }
 
+TEST(PodReports, CountThePodsOfEachJob) {
+  Pod ready = TestPod("web-5d4f8c7b9d-aaaaa"), starting = TestPod("web-5d4f8c7b9d-bbbbb"),
+      ended = TestPod("web-5d4f8c7b9d-ccccc"), leaving = TestPod("web-5d4f8c7b9d-ddddd"),
+      run = RunOf("import-x2x4z");
+  for (Pod* const pod : {&ready, &starting, &ended, &leaving, &run}) pod->is_ready = pod != &starting;
+  ready.containers.push_back(TestContainer("side"));
+  ended.is_ended = true;
+  leaving.is_deleted = true;
+  const auto counts_of = [&](KubernetesJobs jobs) {
+    Cluster cluster({.cluster = "", .jobs = jobs});
+    cluster.pods().Replace({ready, starting, ended, leaving, run});
+    std::vector<std::string> out = ReportsOf(cluster).said;
+    std::erase_if(out, [](const std::string& said) { return said.find(" replicas") == std::string::npos; });
+    return out;
+  };
+  EXPECT_THAT(counts_of(KubernetesJobs::kPods), UnorderedElementsAre("shop/deployment/web  replicas 2",
+                                                                     "shop/deployment/web  replicas_ready 1"))
+      << "not of Jobs, whose pods end by themselves";
+  EXPECT_THAT(counts_of(KubernetesJobs::kContainers),
+              UnorderedElementsAre(
+                  "shop/deployment/web/app  replicas 2", "shop/deployment/web/app  replicas_ready 1",
+                  "shop/deployment/web/side  replicas 1", "shop/deployment/web/side  replicas_ready 1"));
+}
+
 TEST(PodReports, SayWhenContainersStartedIfThatIsAskedFor) {
   Cluster cluster({.cluster = "", .jobs = KubernetesJobs::kPods});
   Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
@@ -216,11 +241,13 @@ TEST(PodReports, AreOfTheWorkloadsOfPods) {
                                        "pod_labels: east/shop/Pod/web-5d4f8c7b9d-aaaaa  "
                                        "app_kubernetes_io_name=web"));
   const std::string who = "east/shop/deployment/web/app web-5d4f8c7b9d-aaaaa ";
-  EXPECT_THAT(heard.said,
-              ElementsAre(StrCat(who, "cpu_limit_cores 0.2"), StrCat(who, "memory_limit_bytes 67108864"),
-                          StrCat(who, "cpu_request_cores 0.1"), StrCat(who, "memory_request_bytes 33554432"),
-                          StrCat(who, "waiting 0"), StrCat(who, "oom_reason 1"),
-                          StrCat(who, "last_ended 1700000000"), StrCat(who, "restarts_total 2")));
+  EXPECT_THAT(
+      heard.said,
+      ElementsAre(StrCat(who, "cpu_limit_cores 0.2"), StrCat(who, "memory_limit_bytes 67108864"),
+                  StrCat(who, "cpu_request_cores 0.1"), StrCat(who, "memory_request_bytes 33554432"),
+                  StrCat(who, "waiting 0"), StrCat(who, "oom_reason 1"), StrCat(who, "last_ended 1700000000"),
+                  StrCat(who, "restarts_total 2"), "east/shop/deployment/web/app  replicas 1",
+                  "east/shop/deployment/web/app  replicas_ready 1"));
 }
 
 TEST(PodReports, ADeploymentsPodsAreItsOwnWhateverTheirReplicaSetsAreCalled) {

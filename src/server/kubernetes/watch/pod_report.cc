@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <map>
 
 #include "common/base/container_id.h"
 #include "common/base/name_template.h"
@@ -18,6 +19,11 @@ namespace {
 std::string ScopeOf(const ClusterNaming& naming, std::string_view namespace_name) {
   return StrCat(naming.cluster, naming.cluster.empty() ? "" : "/", namespace_name);
 }
+
+// Kinds whose controller keeps a number of pods that run at the same time. Other pods end by themselves, or their
+// number is that of the nodes.
+constexpr std::array<std::string_view, 4> kScaledKinds = {"deployment", "statefulset", "replicaset",
+                                                          "replicationcontroller"};
 
 class PodReport {
  public:
@@ -36,6 +42,31 @@ class PodReport {
       } else if (c.was_oom_killed()) {
         End(PartOf(pod, c.name), true, c.ended_s);
       }
+    }
+  }
+
+  // Counts the pod for Replicas(), unless it has ended or is being deleted.
+  void Count(const Pod& pod, const WorkloadName& workload) {
+    if (pod.is_ended || pod.is_deleted ||
+        std::ranges::find(kScaledKinds, workload.kind) == kScaledKinds.end())
+      return;
+    const bool by_pod = naming_.jobs == KubernetesJobs::kPods;
+    for (const ContainerState& c : pod.containers) {
+      const auto [at, is_new] =
+          counted_.try_emplace(StrCat(WorkloadKey(workload), "/", by_pod ? "" : c.name));
+      if (is_new) at->second.job = naming_.IdentityOf(workload, c.name);
+      ++at->second.pods;
+      at->second.ready += pod.is_ready ? 1 : 0;
+      if (by_pod) break;
+    }
+  }
+
+  // Reports the number of pods and of ready pods of each job with counted pods.
+  void Replicas() {
+    for (const auto& [key, counted] : counted_) {
+      const WorkloadPart job{.job = counted.job};
+      Put(job, SeriesKind::kReplicas, static_cast<double>(counted.pods));
+      Put(job, SeriesKind::kReplicasReady, static_cast<double>(counted.ready));
     }
   }
 
@@ -116,6 +147,11 @@ class PodReport {
   const bool starts_;
   WorkloadIntake& to_;
   WorkloadName workload_;  // workload of the pod in Add()
+  struct Counted {
+    Workload job;
+    int pods = 0, ready = 0;
+  };
+  std::map<std::string, Counted> counted_;  // key: workload and container
 };
 
 constexpr std::array<std::pair<std::string_view, SeriesKind>, 6> kUsage = {{
@@ -212,7 +248,11 @@ void ReportPods(const Cluster& cluster, Timestamp now, bool starts, WorkloadInta
   PodReport report(cluster, now, starts, to);
   cluster.owners().ForEach(
       [&](const std::string& kind, const OwnedObject& object) { report.Owner(kind, object); });
-  cluster.pods().ForEach([&](const PodPtr& pod, const WorkloadName& /*workload*/) { report.Add(*pod); });
+  cluster.pods().ForEach([&](const PodPtr& pod, const WorkloadName& workload) {
+    report.Add(*pod);
+    report.Count(*pod, workload);
+  });
+  report.Replicas();
 }
 
 size_t ReportUsage(std::string_view text, const Cluster& cluster, std::string_view namespaces, Timestamp now,

@@ -26,11 +26,13 @@ WorkloadPart PartOf(const ClusterNaming& naming, const WorkloadName& workload, s
 // - Restarts. For an ended container: the time of the end, whether the OOM killer killed it, and whether it waits
 //   for a restart.
 // - If `starts`: the time of the last start of each running container.
+// - For each job whose controller keeps a number of pods (such as a Deployment): the number of its pods, and of
+//   its ready pods, without pods that are being deleted.
 //
 // For pods that have ended or were deleted (PodChanges::TakePods), reports only the ends of their containers, and
 // only while an OOM kill of the pod is recent (OomWatch::kNewsMs).
 void ReportPods(const Cluster& cluster, Timestamp now, bool starts, WorkloadIntake& to);
-// Reports only `pods`, in the same way.
+// Reports only `pods`, in the same way but without the numbers of pods.
 void ReportPods(const Cluster& cluster, std::span<const PodPtr> pods, Timestamp now, bool starts,
                 WorkloadIntake& to);
 
