@@ -302,15 +302,16 @@ TEST(DaemonCommands, TopPrintsOnceIntoAPipe) {
 
 TEST(DaemonCommands, ExplanationsAreOfTheLimitsOfNow) {
   FakeTautd tautd;
-  tautd.Set("GET /api/v1/jobs/web/explain", {{"cpu", {{"would_be", 1.5}}}, {"memory", Json::object()}});
-  EXPECT_THAT(tautd.Run("explain web").out, AllOf(StartsWith("job web\ncpu: limit -, would be 1.50 cores"),
-                                                  HasSubstr("\nmemory: limit -")));
-  EXPECT_THAT(tautd.Run("explain web --resource cpu").out, Not(HasSubstr("memory")));
+  tautd.Set("GET /api/v1/jobs/web-7/explain", {{"cpu", {{"would_be", 1.5}}}, {"memory", Json::object()}});
+  EXPECT_THAT(
+      tautd.Run("explain web-7").out,
+      AllOf(StartsWith("job web-7\ncpu: limit -, would be 1.50 cores"), HasSubstr("\nmemory: limit -")));
+  EXPECT_THAT(tautd.Run("explain web-7 --resource cpu").out, Not(HasSubstr("memory")));
   for (const auto& [options, error] :
        {std::pair{"--at 3d", "--at: tautd explains the current limits; another time needs a trace"},
         {"--recommender peak", "--recommender: tautd explains the job's own; others need a trace"},
         {"--resource disk", "invalid --resource \"disk\": expected cpu"}}) {
-    const Ran ran = tautd.Run(StrCat("explain web ", options));
+    const Ran ran = tautd.Run(StrCat("explain web-7 ", options));
     EXPECT_EQ(ran.code, kExitUsage) << options;
     EXPECT_THAT(ran.error, HasSubstr(error));
   }

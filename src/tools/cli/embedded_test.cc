@@ -8,6 +8,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tools/cli/cli.h"
+#include "tools/cli/terminal.h"
 #include "tools/trace/trace_reader.h"
 
 namespace taut::tools {
@@ -23,6 +24,7 @@ int RunSilently(const std::vector<std::string>& words, Console& console) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(CurrentConsole(), nullptr);
+  EXPECT_FALSE(KeepsNamesWhole()) << "the caller's state stays";
   return code;
 }
 

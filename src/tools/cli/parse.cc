@@ -193,7 +193,10 @@ int RunEmbedded(const std::vector<std::string>& words, Console& console) {
   std::vector<char*> argv;
   for (std::string& word : typed) argv.push_back(word.data());
   const UseConsole use(console);
-  return RunCli(static_cast<int>(argv.size()), argv.data());
+  const bool whole = KeepsNamesWhole();
+  const int code = RunCli(static_cast<int>(argv.size()), argv.data());
+  KeepNamesWhole(whole);
+  return code;
 }
 
 std::vector<CommandOption> OptionsOf(std::string_view command) {
