@@ -1,6 +1,7 @@
 #include "tools/cli/vpa_checkpoints.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "absl/time/time.h"
 #include "common/base/strings.h"
 #include "common/base/time.h"
+#include "common/base/whole_number.h"
 #include "tools/cli/answer.h"
 #include "tools/cli/json_text.h"
 
@@ -17,6 +19,7 @@ namespace {
 
 constexpr std::string_view kVpa = "VerticalPodAutoscaler", kCheckpoint = "VerticalPodAutoscalerCheckpoint";
 constexpr double kSamplesPerDay = 1440;
+constexpr int64_t kMostBuckets = 1'000'000;
 constexpr std::string_view kCheckpointVersion = "v3";
 
 // Returns the text at `key`; "" if absent or not a text.
@@ -37,8 +40,8 @@ absl::StatusOr<brain::VpaHistogram> ReadHistogram(const Json& value, Resource r,
   const Json& buckets = At(value, "bucketWeights");
   if (buckets.is_object()) {
     for (const auto& [key, weight] : buckets.items()) {
-      const std::optional<double> bucket = ParseDouble(key);
-      if (!bucket.has_value() || *bucket != static_cast<int>(*bucket) || !weight.is_number_unsigned())
+      const std::optional<int64_t> bucket = WholeNumber(key);
+      if (!bucket.has_value() || std::abs(*bucket) > kMostBuckets || !weight.is_number_unsigned())
         return absl::InvalidArgumentError(StrCat("bucketWeights: \"", key, "\" is no bucket with a weight"));
       weights.push_back({static_cast<int>(*bucket), weight.get<uint32_t>()});
     }
