@@ -33,6 +33,7 @@ class ReplayRun {
  private:
   absl::Status RunDay(const std::vector<JobDay>& jobs, int32_t day);
   void StartJobs(const std::vector<JobDay>& jobs);
+  absl::Status TakeAnswers(const std::vector<JobDay>& jobs, int32_t day);
   absl::Status Account(int32_t day, size_t num_jobs);
   void UpdateFleet(int32_t day, size_t num_jobs);
   void ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day);
@@ -104,6 +105,24 @@ void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
     }
     if (state == nullptr) state = runner_.NewState(info, fleets_);
   }
+}
+
+// Gives the answers for the day to the recommenders. Ignores answers for jobs without a state.
+absl::Status ReplayRun::TakeAnswers(const std::vector<JobDay>& jobs, int32_t day) {
+  if (hooks_.answers == nullptr) return absl::OkStatus();
+  const absl::StatusOr<std::vector<DayAnswer>> answers = hooks_.answers(day, jobs);
+  if (!answers.ok()) return answers.status();
+  for (const DayAnswer& answer : *answers) {
+    JobState* const state = answer.job.value < states_.size() ? states_[answer.job.value].get() : nullptr;
+    if (state == nullptr) continue;
+    for (JobWorld& world : state->worlds) {
+      for (size_t i = 0; i < world.lanes.size(); ++i) {
+        if (options_.resources[i] == answer.resource)
+          world.lanes[i].lane.TakeExternal(answer.limit, WindowId{day * kWindowsPerDay});
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
@@ -181,6 +200,7 @@ void ReplayRun::ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day) {
 
 absl::Status ReplayRun::RunDay(const std::vector<JobDay>& jobs, int32_t day) {
   StartJobs(jobs);
+  if (absl::Status s = TakeAnswers(jobs, day); !s.ok()) return s;
   if (outcomes_.size() < jobs.size()) outcomes_.resize(jobs.size());
   workers_.ForEach(jobs.size(), [&](size_t i) {
     runner_.RunDay(jobs[i], *states_[jobs[i].job.value], scratch_.local(), outcomes_[i]);

@@ -109,6 +109,13 @@ struct ReplayResult {
   double state_bytes_per_job = 0;  // mean over jobs, for all lanes together
 };
 
+// A limit from outside of the replay, for one job and resource.
+struct DayAnswer {
+  JobId job;
+  Resource resource = Resource::kCpu;
+  brain::ExternalLimit limit;
+};
+
 struct ReplayHooks {
   // Called for every limit that comes into force, ordered by day, job, lane and window. Called between days. An
   // error ends the replay with that error.
@@ -117,6 +124,10 @@ struct ReplayHooks {
   // Called before the state of a job is released, after its last day or at the end of the replay. Called once per
   // lane, between days.
   std::function<void(JobId, brain::PolicyPair, Resource, const brain::Lane&)> on_job_end;
+  // Called before each day with the jobs that have usage on the day. While an answer is valid, it replaces the
+  // limits of all recommenders of its job and resource. Only with VerticalSettings::external; null: no answers. An
+  // error ends the replay with that error.
+  std::function<absl::StatusOr<std::vector<DayAnswer>>(int32_t day, const std::vector<JobDay>& jobs)> answers;
   // Called between days. Returns true to end the replay with a partial result.
   std::function<bool()> should_stop;
 };
