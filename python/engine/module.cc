@@ -19,6 +19,7 @@
 #include "bindings.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"
+#include "python_lane.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/decisions.h"
 #include "tools/cli/explain_text.h"
@@ -70,7 +71,8 @@ class NameColumn {
 class Replayed {
  public:
   Replayed(const nb::object& table, const tools::TraceArgs& trace, const tools::EngineArgs& engine,
-           const Progress& progress) {
+           const Progress& progress, const nb::object& ask, std::string label)
+      : label_(std::move(label)) {
     std::optional<GivenTable> given;
     if (!table.is_none()) given.emplace(table);
     RunWatched(progress, [&](Watch& watch) {
@@ -79,7 +81,7 @@ class Replayed {
         options_ = ValueOf(tools::ToReplayOptions(engine));
       }
       trace_ = Load(given.has_value() ? &*given : nullptr, trace, watch);
-      if (!watch.console.should_stop()) Run(watch);
+      if (!watch.console.should_stop()) Run(watch, ask);
     });
   }
 
@@ -88,7 +90,7 @@ class Replayed {
     NameColumn recommenders, resources, units;
     std::vector<std::vector<tools::LaneScore>> rows;
     for (const LaneResult& lane : result_.lanes) {
-      recommenders.Add(Name(lane.policy));
+      recommenders.Add(NameOf(lane.policy));
       resources.Add(std::string(Name(lane.resource)));
       units.Add(std::string(UnitName(lane.resource)));
       rows.push_back(tools::LaneScores(lane, result_.first_scored_day));
@@ -124,7 +126,7 @@ class Replayed {
         const tools::Totals& t = lane.per_job[i];
         if (t.job_days == 0) continue;
         jobs.Add(trace_->jobs()[i].name);
-        recommenders.Add(Name(lane.policy));
+        recommenders.Add(NameOf(lane.policy));
         resources.Add(std::string(Name(lane.resource)));
         for (const auto& [to, value] : {std::pair{&job_days, t.job_days},
                                         {&oom_days, t.oom_days},
@@ -173,7 +175,7 @@ class Replayed {
       times.us.push_back(c.from.start_s() * kMicrosPerSecond);
       jobs.Add(trace_->jobs()[c.job.value].name);
       resources.Add(std::string(Name(c.resource)));
-      recommenders.Add(Name(c.policy));
+      recommenders.Add(NameOf(c.policy));
       limits.push_back(c.limit);
     }
     out.Add("time", std::move(times));
@@ -228,8 +230,15 @@ class Replayed {
   }
 
  private:
-  void Run(Watch& watch) {
+  void Run(Watch& watch, nb::handle ask) {
     tools::ReplayHooks hooks;
+    PythonLane lane(ask, *trace_, options_.resources, watch);
+    if (!ask.is_none()) {
+      options_.settings.external = true;
+      hooks.answers = [&](int32_t day, const std::vector<JobDay>& jobs) {
+        return lane.AnswersFor(day, jobs);
+      };
+    }
     hooks.on_change = [this](const LimitChange& change) {
       changes_.push_back(change);
       return absl::OkStatus();
@@ -247,6 +256,9 @@ class Replayed {
     Check(tools::CheckScored(options_, result_));
   }
 
+  std::string NameOf(brain::PolicyPair policy) const { return label_.empty() ? Name(policy) : label_; }
+
+  std::string label_;  // name of the only lane; "": lanes have the names of their recommenders
   std::unique_ptr<LoadedTrace> trace_;
   tools::ReplayOptions options_;
   std::vector<LimitChange> changes_;
@@ -370,8 +382,11 @@ NB_MODULE(_engine, m) {
   m.def(
       "replay",
       [](const nb::object& table, const tools::TraceArgs& trace, const tools::EngineArgs& engine,
-         const Progress& progress) { return std::make_unique<Replayed>(table, trace, engine, progress); },
-      nb::arg("table").none(), nb::arg("trace"), nb::arg("engine"), nb::arg("progress").none());
+         const Progress& progress, const nb::object& ask, const std::string& label) {
+        return std::make_unique<Replayed>(table, trace, engine, progress, ask, label);
+      },
+      nb::arg("table").none(), nb::arg("trace"), nb::arg("engine"), nb::arg("progress").none(),
+      nb::arg("ask").none(), nb::arg("label"));
   m.def("read_trace", &ReadTrace);
   BindCommands(m);
   BindRecommender(m);

@@ -11,14 +11,16 @@ A table is any object with ``__arrow_c_stream__``: pyarrow, Polars, DuckDB and p
 from __future__ import annotations
 
 import os as _os
+import warnings as _warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from . import _engine
 from ._engine import __version__
+from ._lanes import Day, Function, Lane, name_of
 from ._parts import Histogram, Recommender, Time, seconds_of, settings_of
 from ._verbs import Option, Outcome, Paths, Progress, Table, Verb, bar_for, is_table, paths_of
 
-__all__ = ["Histogram", "Option", "Outcome", "Recommender", "Result", "Table", "Verb", "analyze", "bill", "compact", "economy", "overcommit",
+__all__ = ["Day", "Histogram", "Option", "Outcome", "Recommender", "Result", "Table", "Verb", "analyze", "bill", "compact", "economy", "overcommit",
            "read_trace", "recommenders", "replay", "replicas", "simulate", "tune", "__version__"]
 
 #: Sweeps settings: each combination is replayed, and the frontier of footprint, OOM-days and changes is marked.
@@ -44,8 +46,11 @@ simulate = Verb("simulate", "simulate", "Runs a cell over time: waits, preemptio
 class Result:
     """A finished replay."""
 
-    def __init__(self, replayed: Any) -> None:
+    def __init__(self, replayed: Any, fallback: str = "", fallbacks: Optional[Dict[str, int]] = None) -> None:
         self._replayed = replayed
+        self._fallback = fallback
+        #: Job-days for which a function gave no valid limit, by cause; the fallback's limits were in force.
+        self.fallbacks: Dict[str, int] = fallbacks or {}
 
     @property
     def table(self) -> Table:
@@ -78,8 +83,10 @@ class Result:
         """Returns why the limits of a job are as they are, as text by "RECOMMENDER RESOURCE".
 
         ``at``: a time (seconds since 1970, or a datetime; one without a zone is UTC); later usage is not seen. None:
-        the end. Runs the replay again up to that time.
+        the end. Runs the replay again up to that time. ValueError if the recommender was a function.
         """
+        if self._fallback:
+            raise ValueError("explain: the limits are those of a function of Python")
         return dict(self._replayed.explain(job, None if at is None else seconds_of(at)))
 
     @property
@@ -105,6 +112,11 @@ class Result:
     def __str__(self) -> str:
         return self._replayed.text()
 
+    def _warn(self, name: str) -> None:
+        if self.fallbacks:
+            causes = "; ".join(f"{count} job-days: {name} {cause}" for cause, count in self.fallbacks.items())
+            _warnings.warn(f"the limits of {self._fallback} were in force on {causes}", stacklevel=3)
+
 
 def recommenders() -> Dict[str, str]:
     """Returns the names of all recommenders, each with one line about it."""
@@ -113,7 +125,7 @@ def recommenders() -> Dict[str, str]:
 
 def replay(
     table: Any,
-    recommenders: Iterable[str] = (),
+    recommenders: Union[str, Iterable[str], Function] = (),
     *,
     resources: Iterable[str] = (),
     warmup: str = "7d",
@@ -128,6 +140,8 @@ def replay(
     format: str = "auto",
     strict: bool = False,
     spill_memory: str = "512MiB",
+    fallback: str = "static",
+    time_limit: float = 60,
     progress: Union[None, bool, Progress] = None,
 ) -> Result:
     """Replays usage through recommenders as in production, and scores each.
@@ -138,7 +152,15 @@ def replay(
             ``cpu_cores`` or ``memory_bytes`` or both; optional: ``task``, ``cpu_limit``, ``memory_limit``,
             ``oom_kills``, ``duration`` (seconds, up to 300), ``cpu_max``. Rows may be in any order; a null or NaN is
             absent. Invalid rows are skipped and counted in :attr:`Result.input`.
-        recommenders: names from :func:`recommenders`; empty: all that jobs may use.
+        recommenders: names from :func:`recommenders`; empty: all that jobs may use. Or a function, which is the only
+            recommender: it gets a :class:`Day` for each day and resource, and returns the limit of a task by job.
+            A function sees nothing of the day whose limits it answers but the names of its jobs. As in tautd its
+            limits are rounded (memory up to whole MiB), bounded, and raised after an OOM kill.
+        fallback: with a function, the recommender whose limits are in force where the function has none: it raises, takes
+            longer than ``time_limit`` (it is not asked again), or answers NaN, 0 or less. "static": the owner's limit.
+            The result counts these job-days (:attr:`Result.fallbacks`), and a UserWarning says them. The text, the
+            JSON and the report have the function's lane under the name of its fallback.
+        time_limit: seconds that a function may take for a day.
         resources: "cpu", "memory"; empty: both.
         warmup: time from the first window on that is replayed but not scored, such as "14d".
         feedback: "none", or "oom-restart": a task above its memory limit is killed and absent for
@@ -162,7 +184,9 @@ def replay(
     if given is None:
         trace.paths = paths_of(table)
     engine = _engine.EngineArgs()
-    engine.recommenders = [recommenders] if isinstance(recommenders, str) else list(recommenders)
+    lane = Lane(recommenders, time_limit) if callable(recommenders) else None
+    names = fallback if lane is not None else recommenders
+    engine.recommenders = [names] if isinstance(names, str) else list(names)  # type: ignore[arg-type]
     engine.resources = [resources] if isinstance(resources, str) else list(resources)
     engine.warmup = warmup
     engine.feedback = feedback
@@ -173,7 +197,15 @@ def replay(
     engine.cap_at_owner = cap_at_owner
     engine.compatibility = compatibility
     engine.threads = threads
-    return Result(_engine.replay(given, trace, engine, bar_for(progress)))
+    if lane is None:
+        return Result(_engine.replay(given, trace, engine, bar_for(progress), None, ""))
+    name = name_of(recommenders)  # type: ignore[arg-type]
+    try:
+        result = Result(_engine.replay(given, trace, engine, bar_for(progress), lane, name), fallback, lane.fallbacks)
+    finally:
+        lane.close()
+    result._warn(name)
+    return result
 
 
 def read_trace(paths: Paths, *, format: str = "auto", strict: bool = False) -> Table:
