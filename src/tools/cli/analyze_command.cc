@@ -129,8 +129,8 @@ std::string ModesText(const TraceAnalysis& a) {
 std::string ArrivalsText(const TraceAnalysis& a) {
   if (a.arrivals.count() == 0) return "New jobs: the trace has less than two days.\n";
   return fmt::format(
-      "New jobs an hour, from the second day on: mean {}, median {} (submissions of Google 2019: mean "
-      "3,360,\nmedian 3,309; of 2011: 964 and 885).\n",
+      "New jobs an hour, from the second day on: mean {}, median {} (submissions of Google\n"
+      "2019: mean 3,360, median 3,309; of 2011: 964 and 885).\n",
       Number(a.arrivals.mean()), Number(a.median_arrivals));
 }
 

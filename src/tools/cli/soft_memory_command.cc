@@ -126,10 +126,9 @@ std::string Text(const SoftMemoryResult& result, const OvercommitArgs& args) {
 }
 
 constexpr std::string_view kTableLegend =
-    "footprint: memory of the machines over the owners' limits; task time lost: share of the tasks' time in\n"
-    "which they did not run after a kill; within request: kills of tasks that used no more than they "
-    "requested;\n"
-    "horizons full: share of machines' horizons in which a task was killed.\n";
+    "footprint: memory of the machines over the owners' limits; task time lost: share of the tasks' time\n"
+    "in which they did not run after a kill; within request: kills of tasks that used no more than they\n"
+    "requested; horizons full: share of machines' horizons in which a task was killed.\n";
 
 constexpr std::string_view kRecordedLegend =
     "memory of a machine: at most its recorded capacity, where it is known, and its tasks' limits.\n";

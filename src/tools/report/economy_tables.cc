@@ -49,15 +49,11 @@ std::vector<std::string> TierRow(std::string_view policy, const brain::PriceTier
 }  // namespace
 
 const char* const kEconomyLegend =
-    "sold: what granted jobs asked for while they had usage; ran: the share of it that ran; used: that was "
-    "used;\n"
-    "credits: given back for months in which a job ran less than promised; strict net: only months that were "
-    "kept\n"
-    "earn, and others cost what they would have earned. months kept: of granted jobs; obtained: jobs granted "
-    "at\n"
-    "once or within --patience; waited: granted later; never: not before they ended; reclaimed: times that a "
-    "job\n"
-    "had to stop.\n";
+    "sold: what granted jobs asked for while they had usage; ran: the share of it that ran; used: that\n"
+    "was used; credits: given back for months in which a job ran less than promised; strict net: only\n"
+    "months that were kept earn, and others cost what they would have earned. months kept: of granted\n"
+    "jobs; obtained: jobs granted at once or within --patience; waited: granted later; never: not before\n"
+    "they ended; reclaimed: times that a job had to stop.\n";
 
 double HoursOf(Resource r, int64_t quantity) {
   return static_cast<double>(quantity) / static_cast<double>(brain::QuantityPerRate(r));
