@@ -104,7 +104,7 @@ def main():
             bad += unknown_commands(document, commands)
         text = re.sub(r"(?s)<!--.*?-->\s*", "", document.read_text())
         if document.parent != ROOT and not re.match(r"# [^\n]+\n\nFor [a-z]", text):
-            bad.append(f"{document.relative_to(ROOT)}: begins without a paragraph that says whom it is for: \"For operators. After this page ...\"")
+            bad.append(f"{document.relative_to(ROOT)}: begins without a paragraph that says whom it is for: \"For operators: how to ...\"")
         for number, line in enumerate(document.read_text().splitlines(), 1):
             where = f"{document.relative_to(ROOT)}:{number}"
             for pattern in PATH.findall(line):
