@@ -56,7 +56,7 @@ class OneRecommender {
 
   // Observes the window that contains `time_s`. `usage` and `kills` are by task, ascending.
   void Observe(int64_t time_s, const std::vector<std::pair<int64_t, double>>& usage,
-               std::optional<double> owner_limit, const std::vector<std::pair<int64_t, int64_t>>& kills) {
+               const std::vector<std::pair<int64_t, int64_t>>& kills, std::optional<double> owner_limit) {
     const WindowId window = WindowId::Of(Timestamp::FromSeconds(time_s));
     CheckLater(window, "time");
     StartDay(window.day());
@@ -222,8 +222,8 @@ void BindRecommender(nb::module_& m) {
       .def(nb::init<const std::string&, const std::string&, const std::vector<std::string>&,
                     const std::string&>(),
            nb::arg("name"), nb::arg("resource"), nb::arg("settings"), nb::arg("job"))
-      .def("observe", &OneRecommender::Observe, nb::arg("time_s"), nb::arg("usage"),
-           nb::arg("owner_limit") = nb::none(), nb::arg("kills"))
+      .def("observe", &OneRecommender::Observe, nb::arg("time_s"), nb::arg("usage"), nb::arg("kills"),
+           nb::arg("owner_limit") = nb::none())
       .def("recommend", &OneRecommender::Recommend, nb::arg("at_s") = nb::none())
       .def("explain", &OneRecommender::Explain);
   nb::class_<Histogram>(m, "Histogram")

@@ -19,28 +19,10 @@ from ._engine import __version__
 from ._lanes import Day, Function, Lane, name_of
 from ._parts import Histogram, Recommender, Time, seconds_of, settings_of
 from ._verbs import Option, Outcome, Paths, Progress, Table, Verb, bar_for, is_table, paths_of
+from .commands import analyze, bill, compact, economy, overcommit, replicas, simulate, tune
 
 __all__ = ["Day", "Histogram", "Option", "Outcome", "Recommender", "Result", "Table", "Verb", "analyze", "bill", "compact", "economy", "overcommit",
            "read_trace", "recommenders", "replay", "replicas", "simulate", "tune", "__version__"]
-
-#: Sweeps settings: each combination is replayed, and the frontier of footprint, OOM-days and changes is marked.
-tune = Verb("tune", "tune", "Sweeps settings over a trace and marks the cheapest ones.", "trials", "table")
-#: Predicts the peaks of machines and compares them with what came.
-overcommit = Verb("overcommit", "overcommit", "Predicts the usage peaks of machines and compares them with what came.",
-                  "resources.predictors", "table")
-#: Replays loads through the policies of numbers of tasks.
-replicas = Verb("replicas", "replay", "Replays load (or with usage=True the CPU usage of jobs) through the replica policies.",
-                "policies", "usage", ["replicas"])
-#: Computes how many machines the workload of a cell needs.
-compact = Verb("compact", "compact", "Computes how many machines the workload of a cell needs.", "experiments", "usage")
-#: Analyses the usage and the events of a trace.
-analyze = Verb("analyze", "analyze", "Analyses a trace: inequality, tiers, slack, delays, shapes.", "tiers", "table")
-#: Bills the groups of a trace by a price file.
-bill = Verb("bill", "get bills", "Bills the usage of a trace by a price file. Amounts of money are decimal texts.", "rows", "table")
-#: Runs a shared pool over a trace.
-economy = Verb("economy", "economy", "Runs a shared pool over a trace: sales, promises, bills.", "policies", "table")
-#: Runs a cell over time.
-simulate = Verb("simulate", "simulate", "Runs a cell over time: waits, preemptions, evictions, utilisation.", "runs", "")
 
 
 class Result:

@@ -87,7 +87,7 @@ class Recommender:
         limits = _by_task(owner_limit, "owner_limit")
         if limits and limits[0][1] == 0:
             raise ValueError("owner_limit: 0: expected more than 0, or None for no limit")
-        self._engine.observe(seconds_of(time), _by_task(usage, "usage"), limits[0][1] if limits else None, kills)
+        self._engine.observe(seconds_of(time), _by_task(usage, "usage"), kills, limits[0][1] if limits else None)
 
     def recommend(self, at: Optional[Time] = None) -> Optional[float]:
         """Returns the limit per task, bytes or cores; None: too little history.
