@@ -21,7 +21,7 @@ from ._parts import Histogram, Recommender, Time, seconds_of, settings_of
 from ._verbs import Option, Outcome, Paths, Progress, Table, Verb, bar_for, is_table, paths_of
 from .commands import analyze, bill, compact, economy, overcommit, replicas, simulate, tune
 
-__all__ = ["Day", "Histogram", "Option", "Outcome", "Recommender", "Result", "Table", "Verb", "analyze", "bill", "compact", "economy", "overcommit",
+__all__ = ["Day", "Histogram", "Option", "Outcome", "Recommender", "Result", "Table", "Verb", "analyze", "bill", "compact", "economy", "generate", "overcommit",
            "read_trace", "recommenders", "replay", "replicas", "simulate", "tune", "__version__"]
 
 
@@ -201,3 +201,14 @@ def read_trace(paths: Paths, *, format: str = "auto", strict: bool = False) -> T
     args.format = format
     args.strict = strict
     return Table(_engine.read_trace(args))
+
+
+def generate(path: Union[str, "_os.PathLike[str]"], *, jobs: int = 200, days: int = 28, seed: int = 1, start: str = "0") -> None:
+    """Writes a synthetic trace for demonstrations: the file of ``taut trace generate``.
+
+    ``path``: .csv or .csv.gz. ``start``: the time of the first window, seconds or a date such as "2026-10-05". The same
+    seed gives the same trace.
+    """
+    options = {"jobs": jobs, "days": days, "seed": seed, "start": start}
+    words = [f"--{name}={value}" for name, value in options.items()]
+    _engine.run_command(["trace", "generate", *words, "--", _os.fspath(path)], None, None)

@@ -140,6 +140,12 @@ def test_commands_of_two_threads_run_one_after_the_other(trace):
     assert replayed == tautline.replay(pa.table(trace[0]), ["peak"], warmup="4d").json()
 
 
+def test_generate_writes_the_trace_of_taut(tmp_path):
+    tautline.generate(tmp_path / "own.csv", jobs=3, days=2, seed=5)
+    subprocess.run(["taut", "trace", "generate", tmp_path / "other.csv", "--jobs", "3", "--days", "2", "--seed", "5"], check=True, capture_output=True)
+    assert (tmp_path / "own.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
+
+
 def test_arguments_are_documented():
     for verb in (*SAME, "compact", "simulate"):
         function = getattr(tautline, verb)
