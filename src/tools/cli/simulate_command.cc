@@ -271,6 +271,11 @@ int RunSimulate(const SimulateArgs& args) {
   if (!args.warmup.empty()) {
     const absl::StatusOr<int64_t> warmup = Milliseconds("--warmup", args.warmup);
     if (!warmup.ok()) return Fail(warmup.status());
+    if (*warmup >= o.end_ms) {
+      return Fail(absl::InvalidArgumentError(StrCat("invalid --warmup ", args.warmup,
+                                                    ": expected less than the simulated time, ",
+                                                    FormatDuration(o.end_ms / 1000))));
+    }
     o.warmup_ms = *warmup;
   }
   absl::StatusOr<std::vector<CellRun>> runs = RunAll(*cell, *options, files->events.get(), args.quiet);
