@@ -1,4 +1,6 @@
 // Tests of commands that query a running tautd: requests, forms, exit codes and errors.
+#include "common/net/event_stream.h"
+#include "common/testing/temp_dir.h"
 #include "tools/cli/fake_tautd.h"
 
 namespace taut::tools {
@@ -168,6 +170,50 @@ TEST(DaemonCommands, DecisionsAreListedAndFiltered) {
   const Ran csv = tautd.Run("get decisions --follow -o csv");
   EXPECT_EQ(csv.code, kExitUsage);
   EXPECT_EQ(csv.error, "taut: --follow requires --output table, json or yaml\n");
+}
+
+TEST(DaemonCommands, NewDecisionsAreFollowedUntilTheStreamEnds) {
+  FakeTautd tautd;
+  const auto decision = [](const char* job, const char* kind) {
+    return Json{{"job", job}, {"kind", kind}, {"resource", "cpu"}};
+  };
+  tautd.Set("GET /api/v1/decisions", {{"decisions", {decision("web", "set"), decision("old", "set")}}});
+  // A stream of its own for each request, because a stream has one client.
+  tautd.SetHandler([decision](const HttpRequest& request) -> std::optional<HttpResponse> {
+    if (request.path != "/api/v1/events") return std::nullopt;
+    HttpResponse response;
+    response.stream = std::make_shared<EventStream>();
+    response.stream->Publish("window", "{}", "1");
+    response.stream->Publish("decision", decision("web", "release").dump(), "2");
+    response.stream->Publish("decision", decision("other", "set").dump(), "3");
+    response.stream->Publish("decision", "no JSON", "4");
+    response.stream->Close();
+    return response;
+  });
+  const Ran ran = tautd.Run("get decisions --follow -o json");
+  EXPECT_EQ(ran.code, kExitFailed);
+  EXPECT_EQ(ran.error, StrCat("taut: ", tautd.url(), ": tautd closed the stream\n"));
+  EXPECT_EQ(ran.out,
+            "{\"job\":\"old\",\"kind\":\"set\",\"resource\":\"cpu\"}\n"
+            "{\"job\":\"web\",\"kind\":\"set\",\"resource\":\"cpu\"}\n"
+            "{\"job\":\"web\",\"kind\":\"release\",\"resource\":\"cpu\"}\n"
+            "{\"job\":\"other\",\"kind\":\"set\",\"resource\":\"cpu\"}\n")
+      << "the newest decision is last";
+  const Ran web = tautd.Run("get decisions web --kind release --follow -o yaml");
+  EXPECT_THAT(web.out, EndsWith("---\njob: web\nkind: release\nresource: cpu\n"));
+  EXPECT_THAT(web.out, Not(HasSubstr("other")));
+}
+
+TEST(DaemonCommands, ATokenIsSentWithEachRequest) {
+  FakeTautd tautd;
+  const TempDir folder;
+  tautd.SetHandler([](const HttpRequest& request) -> std::optional<HttpResponse> {
+    const std::string* token = request.header("Authorization");
+    return JsonResponse(200, Json{{"version", token == nullptr ? "none" : *token}}.dump());
+  });
+  EXPECT_EQ(Json::parse(tautd.Run("status -o json").out)["version"], "none");
+  const std::string line = StrCat("status -o json --token-file ", folder.Write("token", "secret\n"));
+  EXPECT_EQ(Json::parse(tautd.Run(line).out)["version"], "Bearer secret");
 }
 
 TEST(DaemonCommands, StatusIsAText) {

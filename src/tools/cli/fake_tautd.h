@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,11 @@ class FakeTautd {
     responses_[request] = std::move(response);
   }
   void Set(const std::string& request, const Json& json) { Set(request, JsonResponse(200, json.dump())); }
+  // Sets a function that answers requests without a response of Set(); nullopt results in 404.
+  void SetHandler(std::function<std::optional<HttpResponse>(const HttpRequest&)> handler) {
+    const std::lock_guard lock(mutex_);
+    handler_ = std::move(handler);
+  }
   // Returns the requests so far, such as "GET /api/v1/jobs?limit=30", with the body after a blank.
   std::vector<std::string> Requests() const {
     const std::lock_guard lock(mutex_);
@@ -59,11 +65,16 @@ class FakeTautd {
     requests_.push_back(
         StrCat(name, FormatQuery(request.query), request.body.empty() ? "" : " ", request.body));
     const auto it = responses_.find(name);
-    return it == responses_.end() ? ErrorResponse(404, StrCat("nothing at ", request.path)) : it->second;
+    if (it != responses_.end()) return it->second;
+    if (handler_) {
+      if (std::optional<HttpResponse> response = handler_(request)) return *std::move(response);
+    }
+    return ErrorResponse(404, StrCat("nothing at ", request.path));
   }
 
   mutable std::mutex mutex_;
   std::map<std::string, HttpResponse> responses_;
+  std::function<std::optional<HttpResponse>(const HttpRequest&)> handler_;
   std::vector<std::string> requests_;
   std::unique_ptr<HttpServer> server_;  // the last member: it calls Answer() until it is destroyed
 };
