@@ -88,7 +88,8 @@ TEST_F(CellCommands, CompactPacksByTheLimitsOfARecommender) {
   const Json json = Json::parse(RunTaut(line + " -o json").out);
   EXPECT_EQ(json["usage"]["jobs"], 2);
   const auto& rows = json["experiments"];
-  const auto peak = std::ranges::find_if(rows, [](const Json& row) { return row["experiment"] == "limits:peak"; });
+  const auto peak =
+      std::ranges::find_if(rows, [](const Json& row) { return row["experiment"] == "limits:peak"; });
   ASSERT_NE(peak, rows.end());
   EXPECT_EQ((*peak)["demand"]["kind"], "limits");
   EXPECT_EQ((*peak)["demand"]["jobs_kept"], 0);
