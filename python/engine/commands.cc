@@ -34,6 +34,7 @@ std::string RunCommand(const std::vector<std::string>& words, const nb::object& 
     code = tools::RunEmbedded(words, watch.console);
     text = std::move(watch.console.text);
     error = std::move(watch.console.error);
+    if (code == tools::kExitFailed && error.starts_with("no such file")) throw FileMissing(error);
   });
   if (code == tools::kExitOk || (code == tools::kExitPartial && error.empty())) return text;
   const std::string message = PythonNames(error);

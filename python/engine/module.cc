@@ -38,6 +38,11 @@ using tools::LaneResult;
 using tools::LimitChange;
 using tools::LoadedTrace;
 
+void CheckRead(const absl::Status& status) {
+  if (absl::IsNotFound(status)) throw FileMissing(std::string(Message(status)));
+  Check(status);
+}
+
 // Reads usage from a table, or from the files of a trace.
 std::unique_ptr<LoadedTrace> Load(const GivenTable* table, tools::TraceArgs args, Watch& watch) {
   if (table != nullptr) {
@@ -45,7 +50,9 @@ std::unique_ptr<LoadedTrace> Load(const GivenTable* table, tools::TraceArgs args
     args.paths = {std::string(tools::kGivenUsage)};
   }
   const tools::UseConsole use(watch.console);
-  return ValueOf(tools::LoadTrace(args, /*quiet=*/true));
+  absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = tools::LoadTrace(args, /*quiet=*/true);
+  CheckRead(trace.status());
+  return *std::move(trace);
 }
 
 std::shared_ptr<const ArrowTable> Done(ArrowTable table) {
@@ -316,8 +323,8 @@ std::shared_ptr<const ArrowTable> ReadTrace(const tools::TraceArgs& args) {
   RowsSink sink;
   tools::ReadReport report;
   RunWatched(nullptr, [&](Watch& watch) {
-    Check(tools::ReadTrace(options, sink, report,
-                           [&](uint64_t, uint64_t) { return !watch.console.should_stop(); }));
+    CheckRead(tools::ReadTrace(options, sink, report,
+                               [&](uint64_t, uint64_t) { return !watch.console.should_stop(); }));
   });
   return sink.Take();
 }

@@ -127,7 +127,12 @@ void RunWatched(const Progress& progress, const std::function<void(Watch&)>& wor
     thread.join();
   }
   if (error.has_value()) throw std::move(*error);
-  if (shared.failed != nullptr) std::rethrow_exception(shared.failed);
+  try {
+    if (shared.failed != nullptr) std::rethrow_exception(shared.failed);
+  } catch (const FileMissing& missing) {
+    PyErr_SetString(PyExc_FileNotFoundError, missing.what());
+    throw nb::python_error();
+  }
   for (const std::string& warning : watch.console.warnings) {
     if (PyErr_WarnEx(PyExc_UserWarning, PythonNames(warning).c_str(), 2) != 0) throw nb::python_error();
   }

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,11 @@ using Progress = std::function<void(const std::string&, double, double)>;
 
 // Returns the text with options named as in Python: "warmup" instead of "--warmup".
 std::string PythonNames(std::string_view text);
+
+// Thrown by a work; becomes FileNotFoundError.
+struct FileMissing : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // Throws ValueError for an invalid argument, KeyError for an unknown name, else RuntimeError.
 [[noreturn]] void Raise(const absl::Status& status);

@@ -156,6 +156,7 @@ def replay(
 
     Raises:
         ValueError: an argument, a column or (with ``strict``) a row is invalid; the message names it.
+        FileNotFoundError: a path does not exist.
         KeyboardInterrupt: Ctrl-C, between two days.
     """
     trace = _engine.TraceArgs()

@@ -239,8 +239,8 @@ class Verb:
             default = f" (default: {option.default})" if option.default else ""
             lines.append(f"    {keyword}: {option.help}{default}")
         return "\n".join(lines + ["    progress: None: a tqdm bar on a terminal; False: silent; or a function of text, done, total.", "",
-                                  "Raises:", "    TypeError: an unknown keyword; ValueError: an invalid argument; RuntimeError: a file",
-                                  "    cannot be read or written; KeyboardInterrupt: Ctrl-C."])
+                                  "Raises:", "    TypeError: an unknown keyword; ValueError: an invalid argument; FileNotFoundError,",
+                                  "    RuntimeError: a file does not exist, or cannot be read or written; KeyboardInterrupt: Ctrl-C."])
 
     @property
     def __signature__(self) -> Any:

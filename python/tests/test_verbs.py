@@ -95,8 +95,9 @@ def test_errors_name_arguments_as_in_python(trace):
         tautline.analyze(pa.table(dict(trace[0], cpu_cores=[-1.0 if i == 17 else v for i, v in enumerate(trace[0]["cpu_cores"])])), strict=True)
     with pytest.raises(ValueError, match="no column time"):
         tautline.analyze(pa.table({"job": ["a"], "cpu_cores": [1.0]}))
-    with pytest.raises(RuntimeError, match="no such file"):
-        tautline.analyze("no/such/file.csv")
+    for read in (tautline.analyze, tautline.replay, tautline.read_trace):
+        with pytest.raises(FileNotFoundError, match="no such file or directory: no/such/file.csv"):
+            read("no/such/file.csv")
     with pytest.raises(ValueError, match="prices is required"):
         tautline.economy(table)
     with pytest.raises(TypeError, match="usage=True reads a table"):
