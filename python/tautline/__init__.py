@@ -10,7 +10,9 @@ A table is any object with ``__arrow_c_stream__``: pyarrow, Polars, DuckDB and p
 
 from __future__ import annotations
 
+import json as _json
 import os as _os
+import re as _re
 import warnings as _warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
@@ -28,8 +30,9 @@ __all__ = ["Day", "Histogram", "Option", "Outcome", "Recommender", "Result", "Ta
 class Result:
     """A finished replay."""
 
-    def __init__(self, replayed: Any, fallback: str = "", fallbacks: Optional[Dict[str, int]] = None) -> None:
+    def __init__(self, replayed: Any, function: str = "", fallback: str = "", fallbacks: Optional[Dict[str, int]] = None) -> None:
         self._replayed = replayed
+        self._function = function  # name of the function that was the recommender; "": none
         self._fallback = fallback
         #: Job-days for which a function gave no valid limit, by cause; the fallback's limits were in force.
         self.fallbacks: Dict[str, int] = fallbacks or {}
@@ -67,7 +70,7 @@ class Result:
         ``at``: a time (seconds since 1970, or a datetime; one without a zone is UTC); later usage is not seen. None:
         the end. Runs the replay again up to that time. ValueError if the recommender was a function.
         """
-        if self._fallback:
+        if self._function:
             raise ValueError("explain: the limits are those of a function of Python")
         return dict(self._replayed.explain(job, None if at is None else seconds_of(at)))
 
@@ -83,7 +86,10 @@ class Result:
 
     def json(self, jobs: bool = False) -> str:
         """Returns the result as ``taut replay --json`` writes it (``jobs=True``) or prints it (``jobs=False``)."""
-        return self._replayed.json(jobs)
+        text = self._replayed.json(jobs)
+        if not self._function:
+            return text
+        return text.replace(f'"recommender": {_json.dumps(self._fallback)}', f'"recommender": {_json.dumps(self._function)}')
 
     def report(self, path: Union[str, "_os.PathLike[str]"], title: str = "Replay") -> None:
         """Writes the report: one HTML page that needs no network."""
@@ -92,11 +98,16 @@ class Result:
             file.write(page)
 
     def __str__(self) -> str:
-        return self._replayed.text()
+        text = self._replayed.text()
+        if not self._function:
+            return text
+        # The name fills the column of names, which is as wide as the fallback's name and the blanks after it.
+        row = _re.compile(f"^{_re.escape(self._fallback)} +", _re.MULTILINE)
+        return row.sub(lambda found: self._function.ljust(len(found[0]) - 1) + " ", text)
 
-    def _warn(self, name: str) -> None:
+    def _warn(self) -> None:
         if self.fallbacks:
-            causes = "; ".join(f"{count} job-days: {name} {cause}" for cause, count in self.fallbacks.items())
+            causes = "; ".join(f"{count} job-days: {self._function} {cause}" for cause, count in self.fallbacks.items())
             _warnings.warn(f"the limits of {self._fallback} were in force on {causes}", stacklevel=3)
 
 
@@ -120,6 +131,9 @@ def replay(
     compatibility: str = "",
     threads: int = 0,
     format: str = "auto",
+    from_: str = "",
+    to: str = "",
+    group: int = 1,
     strict: bool = False,
     spill_memory: str = "512MiB",
     fallback: str = "static",
@@ -140,8 +154,8 @@ def replay(
             limits are rounded (memory up to whole MiB), bounded, and raised after an OOM kill.
         fallback: with a function, the recommender whose limits are in force where the function has none: it raises, takes
             longer than ``time_limit`` (it is not asked again), or answers NaN, 0 or less. "static": the owner's limit.
-            The result counts these job-days (:attr:`Result.fallbacks`), and a UserWarning says them. The text, the
-            JSON and the report have the function's lane under the name of its fallback.
+            The result counts these job-days (:attr:`Result.fallbacks`), and a UserWarning says them. The report has
+            the function's lane under the name of its fallback.
         time_limit: seconds that a function may take for a day.
         resources: "cpu", "memory"; empty: both.
         warmup: time from the first window on that is replayed but not scored, such as "14d".
@@ -151,6 +165,7 @@ def replay(
         policy: settings of a job for modes other than "recommend".
         settings: settings of recommenders, such as ``{"margin": "0.2"}``.
         threads: 0: one per core. The result does not depend on it.
+        format, from_, to, group: of paths only: the options --format, --from, --to and --group of ``taut replay``.
         strict: raise ValueError with column, row and value for the first invalid row.
         progress: None: a tqdm bar on a terminal; False: silent; or a function of text, done and total.
 
@@ -161,6 +176,9 @@ def replay(
     """
     trace = _engine.TraceArgs()
     trace.format = format
+    trace.from_ = from_
+    trace.to = to
+    trace.group = group
     trace.strict = strict
     trace.spill_memory = spill_memory
     given = table if is_table(table) else None
@@ -184,10 +202,10 @@ def replay(
         return Result(_engine.replay(given, trace, engine, bar_for(progress), None, ""))
     name = name_of(recommenders)  # type: ignore[arg-type]
     try:
-        result = Result(_engine.replay(given, trace, engine, bar_for(progress), lane, name), fallback, lane.fallbacks)
+        result = Result(_engine.replay(given, trace, engine, bar_for(progress), lane, name), name, fallback, lane.fallbacks)
     finally:
         lane.close()
-    result._warn(name)
+    result._warn()
     return result
 
 

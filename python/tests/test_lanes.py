@@ -60,6 +60,11 @@ def test_the_limits_are_those_of_the_function(table):
         assert {row["recommender"] for row in rows} == {"last_peak"}
     assert result.table.to_pyarrow()["recommender"].to_pylist() == ["last_peak"]
     scores = json.loads(result.json())["lanes"][0]
+    assert scores["recommender"] == "last_peak" and "static" not in result.json(jobs=True)
+    of_static = str(tautline.replay(table, "static", resources=["memory"], warmup="1d")).splitlines()
+    lines = str(result).splitlines()
+    row = next(i for i, line in enumerate(lines) if line.startswith("last_peak "))
+    assert of_static[row].startswith("static ") and len(lines[row].rstrip()) <= 100
     assert scores["oom_days"] == 0 and 0 < scores["footprint_of_owner"] < 1
     with pytest.raises(ValueError, match="a function of Python"):
         result.explain("shop/web-0")
@@ -119,7 +124,8 @@ def test_another_fallback(table):
     with pytest.warns(UserWarning, match="limits of peak"):
         result = replay(table, broken, fallback="peak")
     peak = tautline.replay(table, "peak", resources=["memory"], warmup="1d")
-    assert json.loads(result.json())["lanes"] == json.loads(peak.json())["lanes"]
+    (own,), (of_peak,) = json.loads(result.json())["lanes"], json.loads(peak.json())["lanes"]
+    assert own == {**of_peak, "recommender": "broken"}
     with pytest.raises(ValueError, match="unknown recommender"):
         replay(table, broken, fallback="best")
 

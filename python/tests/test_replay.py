@@ -115,6 +115,16 @@ def test_a_trace_is_a_table(columns, result, tmp_path):
     assert by_path.json() == again.json()
 
 
+def test_options_of_files(columns, tmp_path):
+    path = csv_of(columns, tmp_path / "usage.csv")
+    ran = subprocess.run(["taut", "replay", path, "--recommender", "peak", "--warmup", "1d", "--group", "2", "--from", str(START + 86400),
+                          "--output", "json"], check=True, capture_output=True, text=True)
+    grouped = tautline.replay(path, "peak", warmup="1d", group=2, from_=str(START + 86400))
+    assert json.loads(grouped.json())["lanes"] == json.loads(ran.stdout)["lanes"]
+    with pytest.raises(ValueError, match="^format, from, to and group: expected with files, not with a table"):
+        tautline.replay(pa.table(columns), "peak", group=2)
+
+
 @pytest.mark.parametrize("change, message", [
     (lambda c: c.pop("time"), "no column time"),
     (lambda c: c.pop("job"), "no column job"),
