@@ -5,10 +5,10 @@ namespace taut::tools {
 const char* const kAnalyzeHelp =
     "Analyses the usage in a trace: how unequal its jobs are (moments, the share of the largest, the Pareto\n"
     "index, the wait that follows in a queue), usage, limits and slack by tier, and when jobs appear, with\n"
-    "the values published of Google's traces beside it. Of tables of events and machines (Google v3 and "
+    "the values published of Google's traces beside it. For tables of events and machines (Google v3 and "
     "2011,\n"
-    "Alibaba 2018, Alibaba's GPU trace of 2023): submissions, scheduling delays and ends by tier, machine\n"
-    "shapes, alloc sets and autoscaling modes.\n\n"
+    "Alibaba 2018, Alibaba's GPU trace of 2023), shows submissions, scheduling delays and ends by tier, "
+    "machine\nshapes, alloc sets and autoscaling modes.\n\n"
     "Examples:\n"
     "  taut analyze 2013-07.csv.gz 2013-08.csv.gz --html analysis.html\n"
     "  taut analyze instance_usage-*.json.gz instance_events-*.json.gz\n"

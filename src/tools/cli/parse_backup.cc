@@ -3,9 +3,9 @@
 namespace taut::tools {
 
 const char* const kBackupHelp =
-    "Copies tautd's store and the files beside it into a new folder, as of one moment, also while tautd "
-    "runs. "
-    "Run it as the\nuser of tautd, on its machine or in its pod.\n\n"
+    "Copies tautd's store and the files beside it into a new folder, also while tautd runs. All copied "
+    "data have\nthe state of one moment. Run the command as the user of tautd, on its machine or in its "
+    "pod.\n\n"
     "Examples:\n"
     "  taut backup /backup/2026-11-29 --config /etc/tautline/tautd.yaml\n"
     "  taut backup copy --store tautd.db\n"
@@ -21,9 +21,10 @@ const char* const kRestoreHelp =
 
 void AddBackup(CLI::App& verb, BackupArgs& args) {
   verb.add_option("folder", args.folder, "folder of the backup")->required()->type_name("FOLDER");
-  CLI::Option* store =
-      verb.add_option("--store", args.store, "tautd's store")->capture_default_str()->type_name("FILE");
-  verb.add_option("--config", args.config, "a tautd.yaml: its store.path")
+  CLI::Option* store = verb.add_option("--store", args.store, "path of tautd's store")
+                           ->capture_default_str()
+                           ->type_name("FILE");
+  verb.add_option("--config", args.config, "configuration file of tautd, whose store.path is used")
       ->type_name("FILE")
       ->excludes(store);
 }

@@ -16,7 +16,7 @@ void AddBill(CLI::App& command, BillArgs& args) {
                   "with --recommender: time at the start of the trace that is not billed")
       ->capture_default_str();
   command.add_option("--by", args.by, "rows of the table: group, tier or job")->capture_default_str();
-  command.add_option("--job", args.job, "with --what-if: the job")->type_name("NAME");
+  command.add_option("--job", args.job, "with --what-if: name of the job")->type_name("NAME");
   command
       .add_option("--what-if", args.what_if,
                   "print only the charges of --job with another tier=NAME, reservation=FACTOR (limits "

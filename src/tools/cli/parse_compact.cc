@@ -39,8 +39,8 @@ void AddCell(CLI::App& verb, CompactArgs& args) {
       "of the highest requested CPU; for CSV files all jobs, at the end of the usage)");
   verb.add_option(
           "--usage", args.usage,
-          "a trace of the tasks' usage; its jobs are those of the cell with the same name, or, with a "
-          "file of machines alone, all jobs (default: the tables of usage beside event tables)")
+          "trace of the tasks' usage. Its jobs belong to the cell's jobs of the same name; with only a "
+          "file of machines, all jobs count (default: the tables of usage beside event tables)")
       ->type_name("PATH");
   verb.add_option("--recommender", args.engine.recommenders,
                   "comma-separated, as for `taut replay`: experiments with the limits of these "
@@ -49,7 +49,7 @@ void AddCell(CLI::App& verb, CompactArgs& args) {
       ->type_name("NAME,...");
   verb.add_option(
           "--predictors", args.predictors,
-          "comma-separated: NAME or NAME:KEY=VALUE, as `taut list overcommit` has them: experiments with "
+          "comma-separated: NAME or NAME:KEY=VALUE, names by `taut list overcommit`. Adds experiments with "
           "their forecasts for each task, or for all tasks of a machine together")
       ->delimiter(',')
       ->type_name("NAME,...");
@@ -80,7 +80,7 @@ void AddCompact(CLI::App& verb, CompactArgs& args) {
   std::vector<std::string> scores;
   for (const brain::CellScoreInfo& s : brain::CellScores()) scores.emplace_back(s.name);
   verb.add_option("--experiments", args.experiments,
-                  "comma-separated; `taut list experiments` has them (default: all; with --recommender or "
+                  "comma-separated; names by `taut list experiments` (default: all; with --recommender or "
                   "--predictors only the base)")
       ->delimiter(',')
       ->type_name("NAME,...");

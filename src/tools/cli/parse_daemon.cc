@@ -144,8 +144,9 @@ std::string OfResources(std::string_view before, std::string_view after) {
 }
 
 std::string JobSorts() {
-  return StrCat("name, mode, tasks, ooms, changed, saving_per_month (with prices), or ", OfResources("", "_"),
-                " and usage, owner_limit, limit, would_be, slack, saved; default: by what can be saved");
+  return StrCat(
+      "name, mode, tasks, ooms, changed, saving_per_month (with prices); or ", OfResources("", "_"),
+      " followed by usage, owner_limit, limit, would_be, slack or saved (default: the possible saving)");
 }
 
 void AddNamespace(CLI::App& app, std::string& ns) {

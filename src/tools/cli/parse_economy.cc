@@ -47,9 +47,9 @@ void AddEconomy(CLI::App& verb, EconomyArgs& args) {
       ->type_name("FILE");
   verb.add_option(
           "--tiers", args.tiers,
-          "how tiers are sold, comma-separated: NAME=reserved, NAME=slack or NAME=spare (default: the "
-          "first tier and those after it that promise 99.9 % are reserved, one that promises nothing is "
-          "spare, the others are slack)")
+          "how tiers are sold, comma-separated: NAME=reserved, NAME=slack or NAME=spare (default: reserved "
+          "for the first tier and for each later tier that promises 99.9 %, spare for a tier without a "
+          "promise, else slack)")
       ->delimiter(',')
       ->type_name("NAME=HOW,...");
   verb.add_option(
@@ -67,8 +67,8 @@ void AddEconomy(CLI::App& verb, EconomyArgs& args) {
       ->capture_default_str();
   verb.add_option(
           "--quota", args.quota,
-          "quota file: YAML; a job is only sold what its group's quota has left. Tiers that it lacks are "
-          "not limited; its in_use amounts stay in use")
+          "quota file: YAML. A job is only sold the unused quota of its group. Tiers without a quota are "
+          "not limited; amounts in_use stay in use")
       ->type_name("FILE");
   verb.add_option("--recommender", args.recommender,
                   "jobs request the limits of this recommender (`taut list`) instead of their owners'")

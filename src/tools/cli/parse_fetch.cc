@@ -32,7 +32,8 @@ void AddFetch(CLI::App& verb, FetchArgs& args) {
       ->type_name("TIME");
   verb.add_option("--until", args.until, "end of the time to read, such as 2026-03-01 (default: now)")
       ->type_name("TIME");
-  verb.add_option("--config", args.config, "a tautd.yaml: its mapping rules (default: the built-in ones)")
+  verb.add_option("--config", args.config,
+                  "configuration file of tautd, whose mapping rules are used (default: the built-in rules)")
       ->type_name("FILE");
   verb.add_option(
           "--baseline", args.baseline,

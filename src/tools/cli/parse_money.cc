@@ -73,7 +73,7 @@ constexpr const char* kEndHelp =
 
 constexpr const char* kQuotaHelp =
     "Shows the quota of each group and tier, its use, borrowed quota, and the amount that may still be "
-    "used.\nWithout a running tautd: of a quota file, which is checked.\n\n"
+    "used.\nWith --file, no tautd is needed: the command checks the quota file and shows its amounts.\n\n"
     "Examples:\n"
     "  taut get quota\n"
     "  taut get quota -f quota.yaml\n"
@@ -210,9 +210,9 @@ void AddRequests(CLI::App& app, RequestsArgs& a) {
   app.add_option("--state", a.state, "only requests in this state")
       ->check(OneOf({"queued", "admitted", "running", "ended"}));
   app.add_option("--group", a.group, "only requests of this group");
-  app.add_flag("--all", a.all, "also those that have ended");
+  app.add_flag("--all", a.all, "also requests that have ended");
   AddLimit(app, a.limit, "maximum number of rows", 10'000);
-  app.add_option("--before", a.before, "only requests with a lower number, for the next page");
+  app.add_option("--before", a.before, "only requests with numbers below this one, for the next page");
   AddDaemon(app, a.daemon);
 }
 
@@ -222,10 +222,10 @@ void AddAmounts(CLI::App& app, RequestsArgs& a) {
                  "group, tier, tasks, job, priority, duration, and of each task cpu=CORES, memory=BYTES, "
                  "OTHER=NUMBER")
       ->type_name("KEY=VALUE");
-  app.add_option("--group", a.group, "as group=");
-  app.add_option("--tier", a.tier, "as tier=");
-  app.add_option("--tasks", a.tasks, "as tasks=");
-  app.add_option("--duration", a.duration, "as duration=");
+  app.add_option("--group", a.group, "group that requests the quota, as group=");
+  app.add_option("--tier", a.tier, "tier of the quota, as tier=");
+  app.add_option("--tasks", a.tasks, "number of tasks, as tasks=");
+  app.add_option("--duration", a.duration, "time until the request ends, as duration=");
   AddDaemon(app, a.daemon);
 }
 
@@ -253,7 +253,7 @@ void AddQuotaFile(CLI::App& app, QuotaCommand& a) {
 
 void AddQuota(CLI::App& app, QuotaCommand& a) {
   a.live.action = "quota";
-  app.add_option("quota", a.file, "the quota file, as with --file")->type_name("FILE");
+  app.add_option("quota", a.file, "quota file, as --file")->type_name("FILE");
   AddQuotaFile(app, a);
   app.get_option("--file")->excludes("quota");
   AddDaemon(app, a.live.daemon);
@@ -286,7 +286,8 @@ void AddBudget(CLI::App& app, BudgetArgs& a) {
       ->check(OneOf({"list", "show", "ledger", "grant", "transfer", "split", "expire", "freeze", "unfreeze",
                      "override"}))
       ->capture_default_str();
-  app.add_option("words", a.words, "businesses, groups, amounts and shares, as above");
+  app.add_option("words", a.words,
+                 "businesses, groups, amounts and shares of the action, as in the examples");
   app.add_option("--why", a.why, "the reason, which the ledger keeps");
   app.add_option("--until", a.until, "override: its end, such as 2026-12-01 or 2026-12-01T12:00:00Z");
   app.add_option("--key", a.key,

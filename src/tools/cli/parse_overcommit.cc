@@ -70,7 +70,7 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
       ->capture_default_str();
   verb.add_option(
           "--placements", args.placements,
-          "times that all tasks are placed on made machines; the machines of all placements are one cell")
+          "number of times that all tasks are placed on generated machines; all these machines form one cell")
       ->check(NotNegative(UINT32_MAX))
       ->capture_default_str();
   verb.add_option("--seed", args.seed, "seed of the placements, and of the tiers that are drawn")
@@ -81,7 +81,7 @@ void AddOvercommit(CLI::App& verb, OvercommitArgs& args) {
   verb.add_option("--every", args.every, "time between two predictions")->capture_default_str();
   verb.add_option("--horizon", args.horizon, "time whose peak is predicted")->capture_default_str();
   verb.add_option("--predictors", args.predictors,
-                  "comma-separated: NAME or NAME:KEY=VALUE, or oracle; `taut list overcommit` has them "
+                  "comma-separated: NAME or NAME:KEY=VALUE, or oracle; names by `taut list overcommit` "
                   "(default: all)")
       ->delimiter(',')
       ->type_name("NAME,...");

@@ -108,7 +108,7 @@ void AddReplicas(CLI::App& replay, ReplicasArgs& args) {
   replay.get_option("--mode")->description(
       "recommend: every recommendation is a limit at once; observe, canary, auto: limits as tautd would "
       "show, "
-      "try or set them; with --replicas recommend, or auto: orders as tautd would give them");
+      "try or set them. With --replicas: recommend, or auto for orders as tautd would give them");
   replay.get_option("--policy")
       ->description(
           "with --mode: a job setting that limits changes (min_change, change_period, maintenance, "

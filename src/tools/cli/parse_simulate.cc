@@ -12,7 +12,7 @@ void AddMade(CLI::App& verb, SimulateArgs& args) {
       ->check(NotNegative(UINT32_MAX))
       ->capture_default_str();
   verb.add_option("--tasks-per-machine", made.cell.tasks_per_machine,
-                  "without files: about this many at a time")
+                  "without files: approximate number of running tasks per machine")
       ->capture_default_str();
   verb.add_option("--load", made.cell.other_cpu,
                   "without files: CPU requested at a time by jobs other than production, as a share of the "
@@ -40,9 +40,9 @@ const char* const kSimulateHelp =
     "limits, and\n"
     "the scheduler places, preempts and evicts. Prints waiting times of jobs by tier, evicted and lost "
     "tasks with\n"
-    "their causes, and how full the cell was; with --compare also with another score, without "
+    "their causes, and how full the cell was. --compare repeats the run with another score, or without "
     "reclamation,\n"
-    "preemption, autoscaler or failures. Without files: a generated cell.\n\n"
+    "preemption, autoscaler or failures. Without files, the cell is generated.\n\n"
     "Examples:\n"
     "  taut simulate machines.csv jobs.csv events.csv --report cell.html\n"
     "  taut simulate --machines 1000 --time 2d --compare no-reclamation,owner-limits,worst-fit\n"
@@ -70,14 +70,15 @@ void AddSimulate(CLI::App& verb, SimulateArgs& args) {
   verb.add_option("--warmup", args.warmup,
                   "time at the beginning that is not measured (default: a quarter of a generated cell, "
                   "none of files)");
-  verb.add_option("--compare", args.compare, "comma-separated; `taut list setups` has them (default: none)")
+  verb.add_option("--compare", args.compare, "comma-separated; names by `taut list setups` (default: none)")
       ->delimiter(',')
       ->type_name("NAME,...");
   verb.add_option("--score", args.score, "how a task's machine is chosen: best_fit, worst_fit or hybrid")
       ->capture_default_str()
       ->check(OneOf(scores));
-  verb.add_option("--enough", args.enough,
-                  "examine machines in random order until this many have room; 0: all machines")
+  verb.add_option(
+          "--enough", args.enough,
+          "number of machines with room among which a task's machine is chosen; machines are examined in random order (0: all)")
       ->check(NotNegative(UINT32_MAX))
       ->capture_default_str();
   verb.add_option("--pass-every", args.pass_every, "minimum time between two scheduling passes")
