@@ -138,13 +138,13 @@ TEST(FetchCommand, WritesATraceAndTheNextCommand) {
   const TempDir folder;
   const std::string out = folder.File("a.csv");
   const std::string fetch =
-      StrCat("trace fetch ", prometheus.url(), " --last 2h --until 2026-03-01 --out ", out);
+      StrCat("trace fetch ", prometheus.url(), " --last 2h --until 2024-03-01 --out ", out);
   const Ran ran = RunTaut(fetch);
   EXPECT_EQ(ran.code, kExitOk) << ran.error;
   EXPECT_THAT(
       ran.out,
       AllOf(StartsWith(
-                StrCat(out, ": 2 h of usage, 2026-02-28 22:00 to 2026-03-01 00:00 UTC: 1 job, 1 task, ")),
+                StrCat(out, ": 2 h of usage, 2024-02-29 22:00 to 2024-03-01 00:00 UTC: 1 job, 1 task, ")),
             HasSubstr("1 of 1 job have no limit and no request: their rows have none to compare with\n"),
             EndsWith(StrCat("next: taut replay ", out, " --warmup 0 --report report.html\n"))));
   std::ifstream file(out);
