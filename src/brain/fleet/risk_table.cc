@@ -211,7 +211,7 @@ std::string BrokenText(const BrokenPromise& broken) {
       RiskShareText(key.counts_work(), *DeliveredShare(key, broken.recent)),
       key.counts_work() ? "the work" : "job-days",
       RiskShareText(key.counts_work(), *PromisedShare(key, broken.recent)),
-      key.promise == RiskPromise::kChance ? "was stated" : "was ordered", broken.recent.days);
+      key.promise == RiskPromise::kChance ? "was stated" : "was the risk target", broken.recent.days);
 }
 
 StatedPromise StatedPromiseOf(std::optional<double> chance, Policy policy, Resource r,

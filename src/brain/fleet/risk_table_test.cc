@@ -158,7 +158,7 @@ TEST(RiskTable, AShareOfAllJobsIsPromisedOfNoSize) {
   EXPECT_THAT(
       BrokenText(BrokenPromises(worse)[0]),
       HasSubstr(
-          "CPU limits that are shown (all jobs): 2 % of the work were above the limit, 1 % was ordered"));
+          "CPU limits that are shown (all jobs): 2 % of the work were above the limit, 1 % was the risk target"));
   // A share promised for each job is a promise for each row, so a single row can be broken.
   RiskKey own = kCpu, own_large = large;
   own.promise = own_large.promise = RiskPromise::kJobShare;
