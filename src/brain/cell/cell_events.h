@@ -61,8 +61,8 @@ struct CellWorkload {
 // - stops and limits of a job that is not submitted or has ended,
 // - failures of a machine that is down, drains of a machine out of service, returns of a machine in service,
 // - amounts that are all 0.
-// Keeps and counts events that followed a later event, limits larger than any machine, and jobs that no event
-// submits.
+// Keeps events that are out of order in time, limits larger than any machine, and jobs that no event submits, and
+// returns their numbers.
 // Returns InvalidArgument if
 // - `runs` does not have one row for each job, or a run time is not > 0,
 // - a time is outside [0, kMaxCellTime],

@@ -25,7 +25,7 @@ CellModel WithoutJobs(const CellModel& cell) {
   return out;
 }
 
-// Returns one cell for each part that has jobs. `part_of` is the number of the part, below `parts`, by job.
+// Returns one cell for each part that has jobs. `part_of` maps each job to its part, a number below `parts`.
 CellVariant Divide(const CellModel& cell, const std::vector<uint32_t>& part_of, uint32_t parts,
                    const CellExperimentOptions& options) {
   CellVariant out{{}, options.scoring};
@@ -149,7 +149,7 @@ void ReserveInProportion(const CellJob& original, CellJob& job) {
 }
 
 enum class Rounding : uint8_t {
-  kProduction,     // production jobs; a task that then fits no machine has a whole machine as limit
+  kProduction,  // production jobs; a task that then fits no machine gets the capacity of a machine as limit
   kProductionLow,  // production jobs; a job that then fits no machine is removed
   kAll,            // like kProduction but for all jobs, with reservations in proportion
 };
@@ -175,7 +175,7 @@ Variant RoundUp(const CellModel& cell, const CellExperimentOptions& options) {
   return out;
 }
 
-// Sets the limit. Returns true if it had to be reduced to a machine's capacity.
+// Sets the limit. Returns true if the limit had to be reduced to a machine's capacity.
 bool SetLimit(const CellModel& cell, const CellJob& original, const JobAmounts::mapped_type& limit,
               CellJob& job) {
   for (size_t r = 0; r < cell.resources.size(); ++r) {

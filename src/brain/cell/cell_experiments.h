@@ -20,8 +20,9 @@ namespace taut::brain {
 
 struct CellExperimentOptions {
   CellScoring scoring;
-  // Share of the cell's memory, (0, 1], from which a user is large: the sum of the limits of the user's tasks.
-  // The paper's threshold is 10 TiB, but the paper does not publish the memory of its cells.
+  // Smallest share of the cell's memory, in (0, 1], that makes a user large. A user's share is the sum of the
+  // memory limits of the user's tasks. The paper's threshold is 10 TiB, but the paper does not publish the memory
+  // of its cells.
   double large_user = 0.02;
   uint64_t seed = 1;  // seed of the order in which jobs are assigned to parts
 };
@@ -64,8 +65,8 @@ using JobAmounts = absl::flat_hash_map<std::string, std::array<std::optional<int
 // experiment returns FailedPrecondition if `limits` has no job of the cell. The texts and `limits` must outlive
 // the experiment.
 CellExperiment LimitsExperiment(std::string_view name, std::string_view help, const JobAmounts& limits);
-// Returns an experiment that replaces reservations, each at most the limit. Errors and lifetimes equal those of
-// LimitsExperiment.
+// Returns an experiment that replaces reservations, each at most the limit. Running the experiment returns the
+// errors of LimitsExperiment. The texts and `reservations` must outlive the experiment.
 CellExperiment ReservationsExperiment(std::string_view name, std::string_view help,
                                       const JobAmounts& reservations);
 // Returns an experiment that leaves the cell unchanged, but predicts the joint usage of a machine's tasks with

@@ -9,8 +9,8 @@
 
 namespace taut::brain {
 
-// A class of equivalent tasks, which fit the same machines with equal scores, because their amounts, constraints
-// and band are equal.
+// A class of equivalent tasks. They fit the same machines with equal scores, because they have equal amounts,
+// constraints and flags.
 struct CellClass {
   CellAmounts limit = {}, reservation = {};
   bool production = false;

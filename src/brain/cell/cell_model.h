@@ -14,8 +14,8 @@
 
 namespace taut::brain {
 
-// A resource of the cell. Amounts are whole numbers of a small unit, of which `per_unit` make one displayed
-// unit.
+// A resource of the cell. Amounts are whole numbers of a small unit; one displayed unit has `per_unit` small
+// units.
 struct CellResource {
   std::string name;  // name, such as "memory"
   std::string unit;  // displayed unit, such as "GiB"
@@ -26,7 +26,7 @@ inline constexpr size_t kMaxCellResources = 4;
 using CellAmounts = std::array<int64_t, kMaxCellResources>;
 inline constexpr int64_t kMaxCellAmount = int64_t{1} << 50;
 
-// Rows of the usual resources: millicores, bytes, and in CpuMemoryGpu thousandths of a GPU.
+// Rows of the usual resources: millicores, bytes, and, with CpuMemoryGpu(), thousandths of a GPU.
 inline constexpr size_t kCellCpu = 0, kCellMemory = 1, kCellGpu = 2;
 // Return the usual resources, in the order of the rows above.
 std::vector<CellResource> CpuAndMemory();
@@ -75,8 +75,8 @@ struct CellJob {
   CellTier tier = CellTier::kBatch;
   uint32_t tasks = 1;
   // Amounts of one task: `limit` is the most that the task may use, `reservation` the amount that the scheduler
-  // counts for a running task. On a machine, the limits of production tasks must fit into the capacity, and so
-  // must the reservations of all tasks.
+  // counts for a running task. On a machine, the sum of the limits of production tasks must fit into the capacity.
+  // The sum of the reservations of all tasks must fit, too.
   CellAmounts limit = {}, reservation = {};
   std::vector<CellConstraint> constraints;  // all constraints must be met
   // Attribute whose values are the domains to spread over. A domain runs at most max_per_domain tasks of the
@@ -84,12 +84,12 @@ struct CellJob {
   uint32_t spread_key = kNoAttribute;
   uint32_t max_per_domain = 0;   // > 0 if spread_key is set
   uint32_t max_per_machine = 0;  // 0: the number is unlimited
-  bool gang = false;             // true if all tasks run or none
+  bool gang = false;             // true if either all tasks run or none
   // True if constraints, spread and max_per_machine are preferred instead of required.
   bool soft = false;
 };
 
-// A cell: machines and jobs, with the texts of the attributes' numbers.
+// A cell: machines, jobs, and the texts for the numbers of attributes.
 struct CellModel {
   std::vector<CellResource> resources;  // 1 to kMaxCellResources resources
   AttributeNames names;
@@ -101,11 +101,11 @@ struct CellModel {
   CellAmounts Capacity() const;  // returns the sum over all machines
 };
 
-// A cause, with the number of machines or jobs to which it applies.
+// A cause, and the number of machines, jobs or events to which the cause applies.
 struct CellFinding {
   std::string cause;
   uint64_t count = 0;
-  std::string first;  // name of the first machine or job
+  std::string first;  // description of the first machine, job or event
 };
 
 // Collects one finding for each cause, in order of first appearance. Add is O(causes).
@@ -133,8 +133,8 @@ absl::StatusOr<std::vector<CellFinding>> CheckCell(CellModel& model);
 // Returns true if each amount is at most the capacity of its resource.
 bool FitsInto(const CellAmounts& amounts, const CellAmounts& capacity);
 
-// Returns InvalidArgument if an amount is outside [0, kMaxCellAmount], or if an amount of a row without a
-// resource is not 0. The message names `whose` amounts are invalid.
+// Returns InvalidArgument if an amount is outside [0, kMaxCellAmount], or if an amount of a row without a resource
+// is not 0. `whose` is the owner of the amounts in the error message, such as "machine \"m1\"".
 absl::Status CheckAmounts(const CellModel& model, std::string_view whose, const CellAmounts& amounts);
 
 // Returns the amount in the displayed unit, such as "1.5 GiB of memory".

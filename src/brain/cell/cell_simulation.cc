@@ -86,7 +86,7 @@ CellSimulation::Source CellSimulation::Next(int64_t& time) const {
   Source source = Source::kNone;
   time = kNoEnd;
   const auto offer = [&](int64_t at, Source from) {
-    // Only a strictly earlier time replaces the choice. Of equal times, the source that is offered first is
+    // Only a strictly earlier time replaces the choice. If times are equal, the source that is offered first is
     // chosen, which determines the order of events of equal time (see the header).
     if (at >= time) return;
     time = at;
@@ -265,7 +265,7 @@ void CellSimulation::EndJob(uint32_t job, CellStepKind how) {
     CountRun(t, job, false);
     --running_;
   }
-  // Must follow CountRun, because CountRun reads the machines of the tasks.
+  // This call must follow CountRun, because CountRun reads the machines of the tasks.
   scheduler_.Stop(job);
   for (uint32_t t = index_.first_task(job); t < index_.first_task(job + 1); ++t) {
     if (!scheduler_.Finished(t)) Tell(how, t);
@@ -450,7 +450,7 @@ void CellSimulation::CountRun(uint32_t task, uint32_t job, bool lost) {
 void CellSimulation::Evicted(uint32_t task, EvictionCause cause) {
   const uint32_t job = index_.job_of(task);
   CountRun(task, job, workload_.runs[job].kind == CellJobKind::kWork);
-  // Must follow CountRun, because CountRun reads the time of the last start.
+  // This assignment must follow CountRun, because CountRun reads the time of the last start.
   since_[task] = now_;
   --running_;
   if (measured()) ++tier(job).evictions[static_cast<size_t>(cause)];

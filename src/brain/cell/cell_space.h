@@ -43,10 +43,10 @@ class CellSpace {
   // if the service state does not change.
   void SetInService(uint32_t machine, bool in_service);
 
-  // Raw data for scores, by resource and then machine. free_numbers returns free amounts as doubles; if
-  // `production`, the amounts that are free of production's limits. inverse_capacities returns 1 / capacity, or
-  // 0 without capacity. The pointers are valid as long as this object. A machine out of service has no free
-  // amounts, so that it accepts no task.
+  // Raw data for scores, by resource and then machine. free_numbers returns the values of free() as doubles, or of
+  // production_free() if `production` is true. Unlike free(), these values are below 0 for a machine out of
+  // service, so that the machine accepts no task. inverse_capacities returns 1 / capacity, or 0 without capacity.
+  // The pointers are valid as long as this object.
   const double* free_numbers(bool production) const { return free_[production ? 1 : 0].data(); }
   const double* inverse_capacities() const { return inverse_.data(); }
 
@@ -57,8 +57,8 @@ class CellSpace {
   size_t resources_, machines_;
   std::vector<uint8_t> out_;
   std::vector<int64_t> capacity_;  // capacities by resource, then machine
-  // Amounts free of reservations, and amounts free of production's limits, each by resource, then machine.
-  // Doubles represent the whole numbers exactly up to 2^53, which exceeds kMaxCellAmount and kWithheld.
+  // Capacity less all reservations, and capacity less the limits of production tasks, each by resource, then
+  // machine. Doubles represent the whole numbers exactly up to 2^53, which exceeds kMaxCellAmount and kWithheld.
   std::vector<double> free_[2];
   std::vector<double> inverse_;
   std::vector<int64_t> reserved_;  // reservations by tier, machine, then resource

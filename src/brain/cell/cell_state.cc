@@ -23,7 +23,7 @@ CellState::CellState(const CellIndex& index, std::span<const uint32_t> machines,
       first_on_(machines.size(), kNowhere),
       next_(index.tasks(), kNowhere),
       previous_(index.tasks(), kNowhere),
-      // The log has a quarter of the machines, because a cache that lacks more changes recomputes all scores
+      // The log has a quarter of the machines, because a cache that misses more changes recomputes all scores
       // anyway.
       changes_(std::max<size_t>(1, machines.size() / 4)),
       load_(std::move(load)) {
@@ -79,7 +79,7 @@ void CellState::Place(uint32_t task, uint32_t machine, uint8_t settled) {
   previous_[task] = kNowhere;
   if (next_[task] != kNowhere) previous_[next_[task]] = task;
   first_on_[machine] = task;
-  // Must follow the assignment of settled_, because Change adds the task's counted amounts.
+  // This call must follow the assignment of settled_, because Change adds the task's counted amounts.
   Change(task, machine, 1);
 }
 

@@ -14,7 +14,7 @@ namespace taut::brain {
 
 inline constexpr uint32_t kNowhere = UINT32_MAX;
 
-// The amounts with which a placed task counts as a reservation on its machine.
+// The amounts that a placed task adds to the reservations on its machine.
 enum class CellCounting : uint8_t {
   kReservation,  // the task counts with its reservation
   // the task counts with its limit when placed; Settle lowers the amount to the reservation (Borg, section 5.5)
@@ -23,7 +23,7 @@ enum class CellCounting : uint8_t {
 // Number of equal steps in which Settle lowers the counted amount from the limit to the reservation.
 inline constexpr uint8_t kSettleSteps = 4;
 
-// Computes the amounts with which tasks of a class count.
+// Computes the amounts that count for a task of a class.
 struct CellCounts {
   CellCounting counting;
   size_t resources;
@@ -34,7 +34,7 @@ struct CellCounts {
     return counting == CellCounting::kFromLimit ? c.limit : c.reservation;
   }
   const CellAmounts& need(const CellClass& c) const { return c.production ? c.limit : entry(c); }
-  // Returns the amounts with which a task counts as a reservation after `steps` steps of Settle.
+  // Returns the amounts that a task adds to the reservations after `steps` steps of Settle.
   CellAmounts Settled(const CellClass& c, uint8_t steps) const;
 };
 
@@ -63,11 +63,11 @@ struct JobSpread {
 // Tasks on machines. Not thread-safe.
 class CellState {
  public:
-  // Creates a cell of `machines`, which are numbers of machines of the index's model; a number may appear
-  // several times. All other functions of this class identify a machine by its position in `machines`. `index`
-  // must outlive the state. With a load, feasibility and scores use the load's prediction instead of the sum of
-  // reservations (machine_scores.h); the limits of production are still added up. REQUIRES: kReservation if
-  // there is a load. O(machines + tasks).
+  // Creates a cell of `machines`, which are numbers of machines of the index's model; a number may appear several
+  // times. All other functions of this class identify a machine by its position in `machines`. `index` must
+  // outlive the state. If `load` is not null, feasibility and scores use the load's prediction instead of the sum
+  // of reservations (machine_scores.h); the limits of production are still added up. REQUIRES: `counting` is
+  // kReservation if `load` is not null. O(machines + tasks).
   CellState(const CellIndex& index, std::span<const uint32_t> machines,
             CellCounting counting = CellCounting::kReservation, std::unique_ptr<MachineLoad> load = nullptr);
 
@@ -80,7 +80,7 @@ class CellState {
   uint32_t next_on(uint32_t task) const { return next_[task]; }
   const CellSpace& space() const { return space_; }
   const CellCounts& counts() const { return counts_; }
-  // Returns the amounts with which a placed task counts as a reservation.
+  // Returns the amounts that a placed task adds to the reservations on its machine.
   CellAmounts counted(uint32_t task) const {
     return counts_.Settled(index_.class_of(index_.job_of(task)), settled(task));
   }

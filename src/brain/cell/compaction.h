@@ -82,7 +82,7 @@ uint64_t SoftenLargeJobs(CellModel& model);
 // required constraints. O(jobs * machines) in the worst case.
 void RemoveImpossibleJobs(CellModel& model);
 
-// Returns the value of rank ceil(share * n), from 1 in ascending order, among n > 0 values.
+// Returns the value with rank ceil(share * n) among n > 0 values. Ranks count from 1 in ascending order.
 uint32_t NearestRank(std::vector<uint32_t> values, double share);
 
 }  // namespace taut::brain

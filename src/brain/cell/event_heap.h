@@ -1,5 +1,5 @@
-// A priority queue of due events, earliest first. Its heap has four children per node, which makes it flatter
-// than a binary heap, so that it reads fewer cache lines.
+// A priority queue of due events, earliest first. The heap has four children per node. It is flatter than a binary
+// heap, and therefore reads fewer cache lines.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Predictions of the joint usage of a machine's tasks, for feasibility that is not a sum over tasks.
+// Predicts the joint usage of a machine's tasks, which replaces the sum of their reservations in feasibility
+// rules.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ class MachineLoad {
   // Returns the number of resources that the load predicts, which are the first rows of CellModel::resources.
   // Reservations are added up for the other resources.
   virtual size_t resources() const = 0;
-  // Add a task to a machine or remove it. REQUIRES for Add: the task is on no machine; for Remove: the task is
-  // on `machine`.
+  // Add puts a task on a machine, Remove takes a task off its machine. REQUIRES for Add: the task is on no
+  // machine; for Remove: the task is on `machine`.
   virtual void Add(uint32_t task, uint32_t machine) = 0;
   virtual void Remove(uint32_t task, uint32_t machine) = 0;
   // Peak returns the highest expected usage of the machine's tasks; 0 without tasks. PeakWith returns the

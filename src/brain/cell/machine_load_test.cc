@@ -100,8 +100,8 @@ CellModel Equal(uint32_t machines, uint32_t tasks, CellTier tier, bool gang = fa
   return cell;
 }
 
-// Tasks whose joint usage is the largest task's usage all fit on one machine. Limits of production are still
-// added up, so that a machine runs four tasks.
+// The joint usage of tasks is the usage of the largest task, so that all tasks fit on one machine. The limits of
+// production are still added up, so that a machine runs four tasks.
 TEST(MachineLoad, ProductionIsPackedByItsLimits) {
   const CountingLoads highest(true);
   CompactionOptions options;

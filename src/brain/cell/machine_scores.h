@@ -11,8 +11,9 @@
 namespace taut::brain {
 
 // Formula of the score of a machine. The machine with the lowest score is chosen. u and f are the used and the
-// free share of a resource's capacity once the task is on the machine. A production task counts the limits of
-// production as used, any other task the reservations of all tasks. Sums run over the machine's resources.
+// free share of a resource's capacity once the task is on the machine. For a production task, the used amount is
+// the sum of the limits of production tasks; for any other task, the sum of all reservations. Sums run over the
+// machine's resources.
 enum class CellScore : uint8_t {
   kBestFit,   // sum of f
   kWorstFit,  // E-PVM: sum of n^u(with the task) - n^u(without the task)
@@ -27,8 +28,8 @@ struct CellScoring {
   double stranded_weight = 2;  // >= 0
 };
 
-// Penalty added to a score for each preference that the machine does not meet; far above usual scores of
-// amounts.
+// Penalty added to a score for each preference that the machine does not meet. Far above the scores that usual
+// amounts cause.
 inline constexpr double kSoftPenalty = 1e6;
 
 // First reason why a task may not run on a machine.
@@ -99,7 +100,7 @@ class MachineScores {
   // For kWorstFit: n^(used share) by resource, then machine, including the first seen_ changes of the state.
   std::vector<double> grown_[2];
   uint64_t seen_ = 0;
-  // shape_ is the number of each machine's capacity, shapes_ has the distinct capacities.
+  // shape_: index in shapes_ of each machine's capacity. shapes_: the distinct capacities.
   std::vector<uint32_t> shape_;
   std::vector<CellAmounts> shapes_;
   std::vector<double> growth_;  // n^(need / capacity) - 1 by shape, then resource, for growth_need_

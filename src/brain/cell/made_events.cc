@@ -83,7 +83,7 @@ class EventMaker {
       const double factor = (1 + o_.margin) * std::exp(o_.change_sigma * rng_.Normal());
       for (size_t r = 0; r < kMaxCellResources; ++r) {
         const auto reserved = static_cast<double>(job.reservation[r]);
-        // No limit exceeds the owner's limit, because perhaps no machine can run a larger limit.
+        // No limit exceeds the owner's limit, because a larger limit may fit no machine.
         limit[r] = std::clamp(static_cast<int64_t>(reserved * factor), job.reservation[r], job.limit[r]);
       }
       out_.workload.Add({static_cast<int64_t>(at), CellEventKind::kLimit, j, 0}, limit);

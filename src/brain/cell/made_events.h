@@ -14,8 +14,8 @@ namespace taut::brain {
 // and resource-hours of jobs are heavy-tailed. Arrivals have a daily cycle, and Autopilot changes a job's limit
 // every few days. All numbers below are unpublished and chosen here.
 struct MadeCellEventsOptions {
-  // `other_cpu` is the mean over time if no job had to wait. Its default is higher than in a static cell, so
-  // that some jobs wait. `other_times` is ignored.
+  // MadeCellOptions::other_cpu is the mean over time that would result if no job had to wait. Its default is
+  // higher than in a static cell, so that some jobs wait. MadeCellOptions::other_times is ignored.
   MadeCellOptions cell = {.other_cpu = 0.5};
   double days = 2;  // > 0
   // Share of production jobs that run for the whole time. Other production jobs run for log-normal times.

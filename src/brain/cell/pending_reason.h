@@ -24,7 +24,7 @@ struct PendingReason {
   // Machines by the first resource of which too little is free. Other resources may be short, too.
   std::array<uint32_t, kMaxCellResources> no_room = {};
 
-  // Machine with the smallest missing amounts, as the sum of shares of the task's request. kNowhere if every
+  // Machine for which the sum over resources of (missing amount / requested amount) is smallest. kNowhere if every
   // machine has another obstacle.
   uint32_t nearest = kNowhere;
   CellAmounts missing = {};  // amounts that are missing on `nearest`; 0 for a resource that is not short

@@ -37,7 +37,8 @@ bool CouldPreempt(MachineScores& scores, uint32_t machine, const CellClass& c, C
 CellAmounts MissingReservation(const CellState& state, const CellClass& c, uint32_t machine);
 
 // Returns tasks of one machine, of tiers up to `top`, whose removal frees the missing amounts. The choice is the
-// greedy choice of FindVictims. Returns no task if all these tasks do not suffice or if nothing is missing.
+// greedy choice of FindVictims. Returns no task if nothing is missing, or if removing all tasks of these tiers
+// does not suffice.
 std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, CellAmounts missing, CellTier top);
 
 }  // namespace taut::brain

@@ -61,7 +61,7 @@ struct RecordedJob {
   // Number of tasks and request of each task, for a job whose tasks have no events.
   uint32_t told_tasks = 0;
   float told_cpu_cores = 0, told_memory_bytes = 0;
-  bool start_only = false;  // true if only the start is recorded, which counts as submission
+  bool start_only = false;  // true if only the start is recorded; the start then counts as submission
 };
 
 // Numbers of submissions in one hour.
@@ -117,9 +117,11 @@ struct JobSpan {
 // bytes per task ever submitted. Not thread-safe.
 class EventFold {
  public:
-  // Receives inconsistent events: an end or change of a task that is not live, a start of a task that was not
-  // submitted or already runs, a submission of a live task. These events are ignored, except for a start without
-  // a submission, which counts.
+  // Receives inconsistent events:
+  // - an end or change of a task that is not live,
+  // - a start of a task that was not submitted or already runs,
+  // - a submission of a live task.
+  // These events are ignored, except for a start without a submission, which counts.
   using Odd = std::function<void(std::string_view cause, const TraceEvent& event)>;
   // `jobs` must outlive the fold.
   EventFold(const std::vector<RecordedJob>& jobs, Odd odd);

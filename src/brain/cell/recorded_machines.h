@@ -47,8 +47,8 @@ class RecordedMachines {
     uint32_t machine = 0;
   };
 
-  // Returns the number of the machine with this name, and adds a new machine. Numbers are dense, from 0, in
-  // order of first appearance.
+  // Returns the number of the machine with this name; adds the machine if the name is new. Numbers are dense, from
+  // 0, in order of first appearance.
   uint32_t Number(std::string_view name);
   const std::string& name(uint32_t machine) const { return machines_[machine].name; }
   size_t size() const { return machines_.size(); }
@@ -67,9 +67,11 @@ class RecordedMachines {
   void Place(JobId job, uint32_t task, WindowId window, uint32_t machine);
 
   // Sorts the events of each machine by time (stable) and computes its capacities. Calls `odd` for inconsistent
-  // events, which are kept: an addition of a machine that is in the cell, a removal or an update of a machine
-  // that is not in the cell, an unknown capacity. An update of a machine that is not in the cell adds the
-  // machine. Call once, after the last AddEvent and before CapacityAt.
+  // events, which are kept:
+  // - an addition of a machine that is in the cell,
+  // - a removal or an update of a machine that is not in the cell; an update adds the machine,
+  // - an unknown capacity.
+  // Call once, after the last AddEvent and before CapacityAt.
   using Odd = std::function<void(std::string_view cause, uint32_t machine, const MachineEvent& event)>;
   void SettleEvents(const Odd& odd);
 

@@ -90,8 +90,8 @@ void CellScheduler::Enqueue(uint32_t job) {
 std::vector<uint32_t> CellScheduler::TurnsOfTier(CellTier tier) {
   std::vector<uint32_t> jobs = std::exchange(queue_[static_cast<size_t>(tier)], {});
   if (jobs.size() < 2) return jobs;
-  // The k-th job of a user has turn k. Sorting by (turn, position of the user's first job, job) alternates
-  // users. `users` has the position of the first job and the number of jobs so far by user.
+  // The k-th job of a user has turn k. Sorting by (turn, position of the user's first job, job) alternates users.
+  // `users` contains, by user, the position of the first job and the number of jobs so far.
   absl::flat_hash_map<uint32_t, std::pair<uint32_t, uint32_t>> users;
   std::vector<std::pair<uint64_t, uint32_t>> turns;
   turns.reserve(jobs.size());

@@ -1,8 +1,8 @@
 // Places the tasks of a cell: a queue by tier and user, feasibility, a score, and preemption by tier.
 //
 // Feasibility (Verma et al., EuroSys 2015, sections 2.5, 3.2, 5.5): on each machine, the limits of production
-// tasks fit into the capacity, and so do the reservations of all tasks. Production therefore does not depend on
-// reclaimed resources, but other tasks may.
+// tasks must fit into the capacity. The reservations of all tasks must fit, too. Production therefore does not
+// depend on reclaimed resources, but other tasks may.
 #pragma once
 
 #include <cstdint>

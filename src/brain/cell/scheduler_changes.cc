@@ -1,4 +1,4 @@
-// Changes of a cell between passes (ends, evictions, new amounts and capacities), and the memory of classes for
+// Changes of a cell between passes (ends, evictions, new amounts and capacities), and the record of classes for
 // which no machine had room.
 #include <algorithm>
 
@@ -100,7 +100,7 @@ void CellScheduler::Resize(CellIndex& index, uint32_t job, const CellAmounts& li
     evicted.push_back(p.task);
   }
   if (kept == placed.size()) return;
-  // Only a gang reaches this point. It leaves its machines as a whole, including tasks that KeepsMachine
+  // Only a gang reaches this point. A gang leaves its machines as a whole, including tasks that KeepsMachine
   // accepted.
   for (const Placed& p : placed) {
     BackToQueue(p.task);
@@ -122,7 +122,8 @@ uint64_t& CellScheduler::NoVictimsSince(uint32_t job) {
 template <typename Feasible>
 bool CellScheduler::StillNone(const CellClass& c, uint64_t known, const Feasible& feasible) {
   const uint64_t now = state_.changes().count();
-  // A task that leaves a domain makes room on machines of the domain that the log of changes does not contain.
+  // A task that leaves a domain makes room on all machines of the domain, but the log of changes contains only one
+  // of these machines.
   if (!options_.equivalence_classes || known == 0 || c.domains != UINT32_MAX ||
       now + 1 - known > state_.changes().window())
     return false;

@@ -12,7 +12,7 @@ namespace taut::brain {
 // Score of a machine on which the task must not or cannot run.
 inline constexpr double kInfeasible = std::numeric_limits<double>::infinity();
 
-// A tree of minima of groups: groups of 16 scores, then groups of 16 minima, and so on. Of equal scores, the
+// A tree of minima of groups: groups of 16 scores, then groups of 16 minima, and so on. If scores are equal, the
 // lowest leaf is the best.
 class ScoreTree {
  public:
