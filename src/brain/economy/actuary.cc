@@ -199,7 +199,8 @@ void Actuary::FillEvidence(Evidence& e) const {
   e.measured_steps = measured_;
   const auto horizon = static_cast<double>(options_.horizon_steps);
   const bool of_horizons = options_.of == PromiseOf::kHorizon;
-  // A step belongs to several overlapping forecasts, but must count only once. Horizons start once per stride.
+  // A step belongs to several overlapping forecasts, but must count only once. With kHorizon, one horizon starts
+  // per stride.
   e.samples = of_horizons ? errors_[0].weight() * static_cast<double>(stride_)
                           : errors_[0].weight() / std::min<double>(kOverlap, horizon);
   e.steps_per_sample = dependence_.StepsPerSample();

@@ -2,8 +2,8 @@
 // unused can be sold and will be available for a promised share of the time.
 //
 // Units are the caller's (cores, bytes, shares). Each step reports the capacity and the use of the higher tiers;
-// sold capacity runs while it fits into the rest. A quote is a quantile statement about time or about horizons
-// (PromiseOf). The statement holds on average over many quotes, not for each quote.
+// sold capacity can be used while it fits into the difference. A quote is a quantile statement about time or about
+// horizons (PromiseOf). The statement holds on average over many quotes, not for each quote.
 //
 // Method: several bases forecast the high use of the horizon. For each base, a histogram of the errors of past
 // forecasts of this horizon yields the quantile, so that the quantile covers steps, seasons and growth within a
@@ -99,10 +99,10 @@ class Actuary {
   // allocate. O(1), plus O(4,000) for a forecast every horizon / 12 steps.
   void Observe(double capacity, double higher_use);
 
-  // Returns the total amount that can be sold for the horizon that starts with the next step. The caller
-  // subtracts amounts that it has already sold for that time. `planned_use` >= 0 is the use of the higher tiers
-  // in the horizon beyond their past use: capacity that these tiers have bought and do not use yet, and that
-  // gradual growth does not reach.
+  // Returns the total amount that can be sold for the horizon that starts with the next step. The caller subtracts
+  // amounts that it has already sold for that time. `planned_use` >= 0 is additional use of the higher tiers in
+  // the horizon: capacity that these tiers have bought but do not use yet. A forecast from their past use does not
+  // include this capacity.
   Quote Ask(double planned_use = 0) const;
 
   // Records a promise of `amount` >= 0 for one horizon from the next step on, which replaces an earlier promise.

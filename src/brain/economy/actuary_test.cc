@@ -187,8 +187,8 @@ TEST(Actuary, KeptTimeConvergesOnThePromise) {
   }
 }
 
-// The target share of the sold hours is available throughout. Steps last an hour, as in a running pool, with a
-// daily season and noise. Each hour and each day has a promise.
+// The sold amount is available in the target share of the hours. Steps last an hour, as in a running pool, with a
+// daily season and noise. The horizon is an hour or a day.
 TEST(Actuary, KeepsPromisesInStepsOfAnHour) {
   for (const int64_t horizon : {1, 24}) {
     ActuaryOptions options;

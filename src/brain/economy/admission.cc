@@ -181,7 +181,7 @@ class Decision {
       if (!group.ok()) return group.status();
       bool changed = false;
       for (size_t k = 0; k < wants_.size(); ++k) {
-        // A release of more than is in use releases the whole use.
+        // A release that exceeds the use releases the whole use.
         const int64_t amount = std::min(r.use.amounts.Get(wants_[k].resource), later[k].cell(*group).held);
         if (amount < 0) {
           return absl::InvalidArgumentError(StrCat("negative release of ", wants_[k].resource, " by group \"",

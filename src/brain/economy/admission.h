@@ -43,8 +43,8 @@ enum class AdmissionOutcome : uint8_t {
 };
 std::string_view Name(AdmissionOutcome outcome);  // returns, for example, "admitted"
 
-// Why a request does not fit now. There is one reason for each resource and for each level of the tree that has
-// too little of it. If a resource is refused, its reasons describe an unused tree.
+// Reason why a request does not fit now. There is one reason for each pair of a resource and a level of the tree
+// that has too little of the resource. If a resource is refused, its reasons describe an unused tree.
 struct AdmissionReason {
   enum class Kind : uint8_t {
     kNoQuota,         // the group has no quota of the resource in the tier
@@ -91,8 +91,8 @@ struct AdmissionVerdict {
   std::vector<std::string> other_tiers;  // names of the tiers in which the request would fit now
 };
 
-// Decides on a request. `releases` must be in order of time, and a time in the past counts as now. A release of
-// more than is in use releases the whole use.
+// Decides on a request. `releases` must be in order of time, and a time in the past counts as now. A release that
+// exceeds the use releases the whole use.
 // Returns NotFound for an unknown group, FailedPrecondition for a cohort, and InvalidArgument for
 // - an unknown tier, an empty request, less than 1 task,
 // - a negative or excessive amount, or a duration outside [0, 100 years],
@@ -104,8 +104,8 @@ absl::StatusOr<AdmissionVerdict> DecideAdmission(const QuotaTree& tree, const Ad
                                                  std::span<const ExpectedRelease> releases = {},
                                                  const AdmissionOptions& options = {});
 
-// Returns the verdict for a group that may not start anything now: a refusal with the reason `why`, a sentence,
-// before the other reasons.
+// Returns the verdict for a group that may not start anything now: a refusal. Its first reason is the sentence
+// `why`, followed by the other reasons of `verdict`.
 AdmissionVerdict Held(AdmissionVerdict verdict, std::string why);
 
 // Explains the verdict in a few sentences for people. No trailing newline.

@@ -1,5 +1,6 @@
-// Computes the bill of a period: the charges of each group and job, line by line, and the costs of the pool that
-// the charges do not recover, with their bearers. Showback and chargeback use these numbers.
+// Computes the bill of a period. The bill has the charges of each group and job, line by line. It also has the
+// costs of the pool that the charges do not recover, with the bearers of these costs. Showback and chargeback use
+// these numbers.
 //
 // Rounding. Per group, the quantities of a line (tier, resource, kind, price, SLO kept or missed) are summed
 // exactly and priced once, to the nearest micro-unit. This amount is split among the group's jobs by quantity. A
@@ -82,7 +83,7 @@ struct JobBill {
   std::vector<BillLine> lines;  // ordered by LineKey
   BillSums sums;
 };
-// The charges of one group, which sum up the lines of the group's jobs.
+// The charges of one group. Each line is the sum of its jobs' lines with an equal key.
 struct GroupBill {
   uint32_t group = 0;
   size_t first_job = 0, jobs = 0;  // range of the group's jobs in Bill::jobs

@@ -11,7 +11,7 @@
 namespace taut::brain {
 namespace {
 
-// Bound on the duration of an override. A grant is the act for more money for a longer time.
+// Bound on the duration of an override. More money for a longer time requires a grant.
 constexpr int64_t kLongestOverride = 10 * 366 * kDaySeconds;
 
 absl::Status Invalid(std::string_view text) { return absl::InvalidArgumentError(std::string(text)); }
@@ -25,8 +25,8 @@ absl::Status CheckAmount(Money amount, std::string_view what, bool zero_too) {
                         " to ", ToText(kMostBudgetAmount)));
 }
 
-// Sets a value from a day on. A past day is allowed only while no value of the line is in force. Later, past
-// values must not change, because spending was attributed by them.
+// Sets a value from a day on. A past day is allowed only while no value of the line is in force. Afterwards, past
+// values must not change, because spending was already attributed by these values.
 template <typename T>
 absl::Status SetFrom(Timeline<T>& line, int64_t from_s, T value, int64_t now_s, std::string_view what) {
   if (from_s % kDaySeconds != 0)

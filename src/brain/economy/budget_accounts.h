@@ -37,7 +37,7 @@ const T* ValueAt(const Timeline<T>& line, int64_t time_s) {
   return after == line.begin() ? nullptr : &std::prev(after)->second;
 }
 
-// Additional budget until a time. `entry` is the id of the entry that granted it.
+// Additional budget until a time. `entry` is the id of the entry that granted the override.
 struct BudgetOverride {
   Money amount;
   int64_t until_s = 0;
@@ -108,7 +108,7 @@ class BudgetAccounts {
   absl::StatusOr<BudgetEntry> Make(BudgetEntry asked, bool all, const SpentByHolder& spent,
                                    int64_t now_s) const;
   // Returns the entries that end the open period: one entry for each holder, and an entry that opens the next
-  // period, which is a `next`. REQUIRES: a period is open.
+  // period, whose kind is `next`. REQUIRES: a period is open.
   absl::StatusOr<std::vector<BudgetEntry>> ClosePeriod(BudgetPeriod next, const SpentByHolder& spent,
                                                        int64_t now_s) const;
 

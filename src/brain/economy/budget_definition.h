@@ -1,4 +1,4 @@
-// Businesses and groups as defined in a file, and the ledger entries by which the accounts reach this
+// Businesses and groups as defined in a file, and the ledger entries that make the accounts agree with this
 // definition.
 #pragma once
 
@@ -54,11 +54,11 @@ struct BudgetDefinition {
 std::vector<std::string> CheckBudgets(const BudgetDefinition& definition,
                                       std::span<const std::string> known_groups);
 
-// Returns the entries by which the accounts reach the definition, without id, time and author. Empty if the
-// accounts agree with the definition. Shares, rates and prices can change only after today. A step without a
-// date, and the prices, apply from the next day on, or from the period's start if no value is in force. Returns
-// FailedPrecondition if a past step, the currency or a business's unit differs. REQUIRES: CheckBudgets returns
-// no error.
+// Returns the entries, without id, time and author, that make the accounts agree with the definition. Empty if the
+// accounts already agree. Shares, rates and prices can change only after today. A step without a date, and the
+// prices, apply from the next day on, or from the period's start if no value is in force. Returns
+// FailedPrecondition if a past step, the currency or a business's unit differs. REQUIRES: CheckBudgets returns no
+// error.
 absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& definition, const Price& price,
                                                    const BudgetAccounts& accounts, int64_t now_s);
 

@@ -17,7 +17,7 @@
 namespace taut::brain {
 
 // A holder of money: a business, which pays for groups, or a group of the pool. A business and a group may have
-// one name.
+// the same name.
 struct BudgetHolder {
   enum class Kind : uint8_t { kBusiness, kGroup };
   Kind kind = Kind::kBusiness;
@@ -106,7 +106,7 @@ struct BudgetEntry {
   Money rate;           // for kRate
   Price price;          // for kPrices; from_s is ignored
   CarryOver carry;      // for kBusiness
-  int64_t from_s = 0;   // for kFunding, kRate, kPrices: start of a day; for kPeriod: its start
+  int64_t from_s = 0;   // for kFunding, kRate, kPrices: start of a day; for kPeriod: its first day
   int64_t until_s = 0;  // for kPeriod and kOverride
   Money spent, carried, expired;  // for kClose, amounts of the ended period
 

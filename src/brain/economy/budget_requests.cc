@@ -199,7 +199,7 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetAccounts::ClosePeriod(BudgetPerio
   begin.unit = currency_;
   begin.from_s = period_.to_s;
   begin.until_s = PeriodEnd(next, period_.to_s);
-  // Applies the entries in sequence to a copy, which checks their ids, and that they close exactly the open
+  // Applies the entries in sequence to a copy. Apply checks the ids, and that the entries close exactly the open
   // holders.
   BudgetAccounts after = *this;
   for (const BudgetEntry& e : out) {

@@ -76,8 +76,8 @@ void DemandBases::Add(double use) {
     sum.sum += static_cast<double>(sign) * value;
     sum.n += sign;
   };
-  // Must precede the addition of the step to the means, because a forecast must not include the step that it
-  // forecasts.
+  // These calls must precede the addition of the step to the means, because a forecast must not include the step
+  // that it forecasts.
   daily_.Add(step_, use - DayMean());
   weekly_.Add(step_, use - WeekMean());
   if (step_ >= day_steps_) add(day_, at(step_ - day_steps_), -1);

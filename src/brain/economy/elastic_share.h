@@ -10,11 +10,12 @@
 // 3. The spare is shared by weight among the children with an unmet request. Amounts beyond a request are
 // returned and shared again, until all requests are met or nothing is returned.
 //
-// Rounding: when an amount is shared in proportion, each part is rounded down, and the remaining units go one
-// each to the largest fractions. Ties go to the larger weight, then to the smaller name. The parts therefore
-// always sum up exactly, and the order of groups does not matter.
+// Rounding: when an amount is shared in proportion, each part is rounded down. The parts with the largest
+// fractions then receive one of the remaining units each. If fractions are equal, the part with the larger weight
+// is preferred, then the part with the smaller name. The parts therefore always sum up exactly, and the order of
+// groups does not matter.
 // Example: a spare of 45 by weights 60, 50, 80 is 14.21, 11.84, 18.95. Rounded down, the parts are 14 + 11 + 18.
-// The two remaining units go to the second and third child: 14, 12, 19. If the first child requests only 5 of
+// The second and third child receive the two remaining units: 14, 12, 19. If the first child requests only 5 of
 // its 14, the 9 returned units are shared as 3.46 and 5.54, which are +3 and +6.
 #pragma once
 
@@ -49,10 +50,11 @@ struct ElasticShare {
 };
 
 // Returns the shares in the order of `groups`. Groups without a parent share `total`. The runtimes of a group's
-// children never sum up to more than the group's runtime. Returns InvalidArgument with all errors: a repeated or
-// empty name, an unknown parent, a cycle, an amount out of bounds, min above max, minimums of children above
-// their parent's minimum, a request of a group with children. For n children of a group, O(n^2 log n) in the
-// worst case, usually O(n log n).
+// children never sum up to more than the group's runtime. For n children of a group, O(n^2 log n) in the worst
+// case, usually O(n log n). Returns InvalidArgument with all errors:
+// - a repeated or empty name, an unknown parent, a cycle,
+// - an amount out of bounds, min above max, minimums of children above their parent's minimum,
+// - a request of a group with children.
 absl::StatusOr<std::vector<ElasticShare>> ShareElastically(std::span<const ElasticGroup> groups,
                                                            int64_t total);
 

@@ -137,7 +137,7 @@ std::vector<ElasticGroup> RandomGroups(Rng& rng) {
   for (const ElasticGroup& g : groups) {
     if (!g.parent.empty()) leaf[std::stoul(g.parent)] = false;
   }
-  // from the last group up, because children come after their parents
+  // from the last group up, because children follow their parents
   for (size_t i = groups.size(); i-- > 0;) {
     ElasticGroup& g = groups[i];
     g.min += static_cast<int64_t>(rng.Below(30));

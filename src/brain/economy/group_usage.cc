@@ -15,7 +15,7 @@ QuotaUse* FindPlace(std::vector<QuotaUse>& uses, const TaskUse& part) {
   return found == uses.end() ? nullptr : &*found;
 }
 
-// A task may be measured in the open window and in the one that closes with a delay after the task has ended.
+// Number of windows that may measure a task after its end: the open window, and a window that closes with a delay.
 constexpr int64_t kWindowsOfEnd = 2;
 
 }  // namespace
@@ -62,7 +62,7 @@ void GroupUsage::ForEachUse(const Job& job, absl::FunctionRef<void(const QuotaUs
   if (!rest.amounts.empty()) note(rest);
 }
 
-// Calls `note` for the job of this name and for all jobs whose names begin with it and a '/'.
+// Calls `note` for the job named `job` and for all jobs whose names begin with `job` and a '/'.
 void GroupUsage::ForEachJobOf(std::string_view job,
                               absl::FunctionRef<void(const std::string&, const Job&)> note) const {
   if (job.empty()) return;
@@ -73,7 +73,7 @@ void GroupUsage::ForEachJobOf(std::string_view job,
 }
 
 // Returns the open request of the group and tier for the job, else for the longest prefix of the job's name that
-// ends before a '/'; 0 if there is none. People request quota for a name, or for the beginning of several names.
+// ends before a '/'; 0 if there is none. A request covers one job name, or all names with a common prefix.
 uint64_t GroupUsage::OwnerOf(const QuotaUse& use, std::string_view job) const {
   const auto of_group = by_job_.find(use.group);
   if (of_group == by_job_.end()) return 0;
@@ -126,7 +126,7 @@ void GroupUsage::Recount() {
       }
     });
   }
-  // A request counts with the sum of its jobs, so requests follow all jobs.
+  // Requests are counted after all jobs, because a request counts with the sum of its jobs.
   for (const auto& [id, request] : requests_) {
     if (UncoveredUse* const out = count(UseOf(request)); out != nullptr) ++out->requests;
   }
@@ -138,7 +138,7 @@ void GroupUsage::SetMeasured(std::span<const JobUse> jobs, Timestamp now) {
   window_end_s_ = now.seconds();
   for (auto& [name, job] : jobs_) {
     job.measured.reset();
-    // An end that is far ahead was noted with a clock that has gone back since.
+    // An end more than kWindowsOfEnd windows ahead was recorded before the clock was set back.
     if (job.ended_s > window_end_s_ + kWindowsOfEnd * kWindowSeconds) job.ended_s = INT64_MIN;
   }
   for (const JobUse& use : jobs) {

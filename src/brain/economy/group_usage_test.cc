@@ -113,7 +113,7 @@ TEST_F(Usage, AnotherQuotaCountsTheSameUse) {
   EXPECT_EQ(Cpu(), 3500);
 }
 
-// After any events, the count equals that of a new object with the same jobs, tasks and requests.
+// After any events, the counted use equals the use that a new object counts for the same jobs, tasks and requests.
 TEST_F(Usage, EveryOrderOfEventsCountsTheSame) {
   Rng rng(5);
   std::map<std::string, std::vector<TaskUse>> tasks;
@@ -126,7 +126,7 @@ TEST_F(Usage, EveryOrderOfEventsCountsTheSame) {
     switch (rng.Below(5)) {
       case 0:
         measured.clear();
-        now_s += 3600;  // all ends of tasks are over
+        now_s += 3600;  // after this time, no window measures a task that has ended
         for (int k = 0; k < 5; ++k)
           measured.push_back(Measured(StrCat("j", k), static_cast<int64_t>(rng.Below(900)), k, now_s));
         Measure(measured, now_s);

@@ -119,10 +119,10 @@ class Metering {
   // capacity window is empty or overlaps the previous window.
   static absl::StatusOr<Metering> Make(const PriceSheet& sheet, std::span<const CapacityWindow> windows);
 
-  // Adds an entry. Returns InvalidArgument for an empty time window, an unknown tier, or an entry under the
-  // slack tax outside the capacity windows. Returns FailedPrecondition for a time before the tier's first price,
-  // and OutOfRange if a quantity does not fit into 64 bits. The object is not to be used after an error. O(lines
-  // of the job + segments of the entry).
+  // Adds an entry. Returns InvalidArgument for an empty time window, an unknown tier, or an entry under the slack
+  // tax outside the capacity windows. Returns FailedPrecondition for a time before the tier's first price, and
+  // OutOfRange if a quantity does not fit into 64 bits. The object must not be used after an error. O(lines of the
+  // job + segments of the entry).
   absl::Status Add(const UsageEntry& entry, const UsageScale& scale = {});
 
   // Shares the taxed slack of each segment by request, in whole units by largest remainder: first by group, tier

@@ -36,9 +36,9 @@ std::string ToText(Money money);
 // Formats rounded to two decimals, with thousands separators: "1,234.57".
 std::string RoundedText(Money money);
 
-// Returns rate * quantity / per_rate: the price of `quantity`, where `per_rate` of it costs `rate`. The exact
-// result is rounded to the nearest micro-unit, halves towards plus infinity. Returns OutOfRange if the result
-// does not fit. REQUIRES: per_rate > 0.
+// Returns rate * quantity / per_rate: the price of `quantity`, where a quantity of `per_rate` costs `rate`. The
+// exact result is rounded to the nearest micro-unit, halves towards plus infinity. Returns OutOfRange if the
+// result does not fit. REQUIRES: per_rate > 0.
 absl::StatusOr<Money> PriceTimes(Money rate, uint64_t quantity, uint64_t per_rate);
 
 // Returns amount * ppm / 1'000'000, rounded down. REQUIRES: amount >= 0, 0 <= ppm <= 1'000'000.
@@ -48,8 +48,8 @@ Money ShareOf(Money amount, int64_t ppm);
 // up, and the parts sum up to the total. Ties go to the lower index. Weights that are all 0 count as equal.
 // O(n). REQUIRES: weights is not empty.
 std::vector<uint64_t> SplitUnits(uint64_t total, std::span<const uint64_t> weights);
-// Splits an amount like SplitUnits. Parts of a total >= 0 are >= 0. A negative total yields the negated parts of
-// its opposite.
+// Splits an amount like SplitUnits. Parts of a total >= 0 are >= 0. A negative total is split like -total, and the
+// parts are negated.
 std::vector<Money> Split(Money total, std::span<const uint64_t> weights);
 
 }  // namespace taut::brain

@@ -24,10 +24,10 @@ struct SeenPriceChange {
   bool operator==(const SeenPriceChange&) const = default;
 };
 
-// Returns the changes that affect times before now_s, in the order of the sheet; empty if no past bill changes.
-// A new tier changes no bill until a rule assigns jobs to the tier. Rules have no date and apply to all times,
-// so that a changed rule affects the whole past. The past starts at the lowest time of a price, which a price
-// without `from` has. O(prices).
+// Returns the changes that affect times before now_s, in the order of the sheet; empty if no past bill changes. A
+// new tier changes no bill until a rule assigns jobs to the tier. Rules have no date and apply to all times, so
+// that a changed rule affects the whole past. The past starts at -kMaxBillSeconds, the time of a price without
+// `from`. O(prices).
 std::vector<PriceChange> ChangesBefore(const Pricing& before, const Pricing& after, int64_t now_s);
 
 }  // namespace taut::brain

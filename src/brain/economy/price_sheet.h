@@ -46,7 +46,7 @@ constexpr uint64_t QuantityPerRate(Resource r) {
 // A price that is valid in [from_s, from_s of the next price); the last price has no end.
 struct Price {
   int64_t from_s = 0;             // seconds since the epoch
-  PerResource<Money> per_hour{};  // of a core, of a GiB
+  PerResource<Money> per_hour{};  // price of a core-hour, or of a GiB-hour
   Money rate(Resource r) const { return per_hour[IndexOf(r)]; }
   bool has_negative() const {
     return std::ranges::any_of(per_hour, [](Money money) { return money < Money{}; });
@@ -54,7 +54,7 @@ struct Price {
   bool operator==(const Price&) const = default;
 };
 
-// Returns "0.04 per core-hour".
+// Returns the rate of one resource as text, such as "0.04 per core-hour".
 std::string RateText(const Price& price, Resource r);
 // Returns the rates of all resources: "0.04 per core-hour, 0.005 per GiB-hour".
 std::string RatesText(const Price& price);
@@ -70,7 +70,7 @@ struct PriceTier {
   int64_t service_credit_ppm = 0;
   std::vector<Price> prices;  // ascending by from_s
 
-  // Returns the index of the price at that time; nullopt before the first price. O(log n).
+  // Returns the index of the price in force at the time; nullopt before the first price. O(log n).
   std::optional<uint32_t> PriceAt(int64_t time_s) const;
 };
 

@@ -27,7 +27,8 @@ std::optional<std::string> Pricing::GroupByRule(std::string_view job) const {
 
 std::string Pricing::GroupOf(std::string_view job) const {
   if (std::optional<std::string> group = GroupByRule(job); group.has_value()) return *std::move(group);
-  // Jobs of a trace have names alone: people group them by the first part (docs/reference/formats.md).
+  // A job of a trace has no namespace, but the first part of its name denotes the group
+  // (docs/reference/formats.md).
   return std::string(job.substr(0, job.find('/')));
 }
 

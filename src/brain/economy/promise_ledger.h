@@ -39,7 +39,7 @@ struct PromiseOutcome {
   int64_t runs = 0;                  // number of runs of missed steps that began within this promise
   double worst = std::numeric_limits<double>::infinity();  // lowest measured amount
   bool complete = false;                                   // true once the horizon has ended
-  double kept_share() const {  // returns the share of measured steps; 1 if nothing was measured
+  double kept_share() const {  // returns the kept share of measured steps; 1 if nothing was measured
     return measured > 0 ? 1 - static_cast<double>(missed) / static_cast<double>(measured) : 1;
   }
   bool kept() const { return kept_share() >= promise.level - 1e-12; }
@@ -53,7 +53,7 @@ std::string_view Name(PromiseVerdict verdict);
 struct KeptSummary {
   int64_t promises = 0, promises_kept = 0;  // numbers of promises with at least one measured step
   int64_t unmeasured_promises = 0;
-  ShareInterval promises_interval;  // interval of the share of kept promises, as if independent
+  ShareInterval promises_interval;  // interval of the share of kept promises, as if promises were independent
   int64_t steps = 0, missed_steps = 0;
   // Mean length of a run of missed steps. Misses less than an hour apart form one run, which counts as one
   // independent sample.

@@ -53,8 +53,8 @@ AdmissionRequest Any(Rng& rng, double share) {
   return r;
 }
 
-// Returns a ledger of kJobs jobs; with `more`, of all of 2 * kJobs jobs that fit. No job belongs to the group
-// `spared`.
+// Returns a ledger of kJobs jobs. With `more`, requests 2 * kJobs jobs and returns a ledger of the admitted jobs.
+// No job belongs to the group `spared`.
 QuotaLedger Full(double share, bool more, const std::string& spared = "") {
   QuotaLedger ledger = *QuotaLedger::Make(Spec());
   Rng rng(5);

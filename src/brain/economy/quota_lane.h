@@ -34,7 +34,7 @@ struct QuotaCell {
   int64_t unused_exclusive() const { return std::max(int64_t{0}, exclusive - use); }
 };
 
-// Why an amount does not fit at one level of the tree.
+// Reason why an amount does not fit at one level of the tree.
 struct QuotaBind {
   enum class What { kBorrowingLimit, kCohort };
   What what = What::kCohort;

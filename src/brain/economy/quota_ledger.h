@@ -17,7 +17,7 @@
 
 namespace taut::brain {
 
-// A job that uses quota, or a task of such a job. It is admitted and released as a whole.
+// A job that uses quota, or a task of a job. The job or task is admitted and released as a whole.
 struct HeldJob {
   std::string id;
   QuotaUse use;

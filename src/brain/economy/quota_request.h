@@ -15,7 +15,7 @@ enum class RequestState : uint8_t { kQueued, kAdmitted, kRunning, kEnded };
 std::string_view Name(RequestState state);  // returns, for example, "queued"
 std::optional<RequestState> RequestStateNamed(std::string_view name);
 
-// The cause by which a request ended.
+// Cause of a request's end.
 enum class RequestEnd : uint8_t {
   kNone,        // the request has not ended
   kRefused,     // the request could not fit (a queued request: for refuse_after_s), or its group has no quota

@@ -182,16 +182,16 @@ bool QuotaRequests::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<Quot
       continue;
     }
     out.push_back(Decided(*queued, *verdict, now));
-    // The request will count with the use of its jobs if this use is larger, which `tree` does not include. Stop
-    // here and continue after the request is applied.
+    // If the use of the request's jobs is larger than the request, the request will count with this use, which
+    // `tree` does not include. Stop here and continue after the request is applied.
     if (usage_.HasJobs(queued->asked, queued->job)) return false;
     GroupUsage::Change(tree, verdict->use, true);
   }
   return true;
 }
 
-// A new SetUse can start and end all open requests. Without a new SetUse, a call examines only requests that
-// opened since the last call, and expired durations.
+// A new SetUse can start and end any open request. Without a new SetUse, a call examines only requests that opened
+// since the last call, and expired durations.
 std::vector<QuotaRequest> QuotaRequests::Due(Timestamp now) {
   std::vector<uint64_t> looked_at;
   if (use_changed_) {

@@ -64,8 +64,8 @@ class QuotaRequests {
   // by priority and then by age. A request that does not fit does not block later requests (Kueue's
   // BestEffortFIFO). Examines the queue only if more quota may be free than at the last call.
   std::vector<QuotaRequest> Due(Timestamp now);
-  // Makes the next call of Due return the last changes again. For a caller that could not store or apply the
-  // changes.
+  // Makes the next call of Due return the last changes again. Call this function if the changes could not be
+  // stored or applied.
   void LookAgain() { use_changed_ = room_changed_ = true; }
   // Applies a request that this class returned or that was stored. Replaces a request with an equal id.
   void Apply(QuotaRequest request);
@@ -81,11 +81,11 @@ class QuotaRequests {
   // Sets the use of all jobs as measured at `now`. Jobs that are absent no longer count. O(n log n) for n jobs,
   // plus a recount of all requests.
   void SetUse(std::span<const JobUse> jobs, Timestamp now, Use what = Use::kWhole);
-  // Applies another quota to the existing requests and uses. Returns the errors of Make, and then changes
+  // Applies another quota to the existing requests and uses. If Make would fail, returns its error and changes
   // nothing.
   absl::Status ChangeQuota(QuotaSpec spec);
 
-  // The use that counts. A caller may add and remove tasks, and open a request before the request is applied.
+  // The counted use of quota. A caller may add and remove tasks, and open a request before the request is applied.
   GroupUsage& usage() { return usage_; }
   const GroupUsage& usage() const { return usage_; }
   const QuotaTree& tree() const { return usage_.tree(); }

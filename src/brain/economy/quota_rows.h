@@ -32,7 +32,7 @@ struct QuotaRowView {
 
   // Returns the use that is borrowed from the cohort above; 0 for a group without a parent.
   int64_t borrowed() const { return cell.parent < 0 ? 0 : std::min(beyond(), cell.borrow); }
-  // Returns the use beyond the group's quota and the amount that the group may borrow.
+  // Returns the use that exceeds the sum of the group's quota and the amount that the group may borrow.
   int64_t over_quota() const { return beyond() - borrowed(); }
 
  private:

@@ -116,7 +116,7 @@ class QuotaTreeBuilder {
       QuotaCell& c = cells[i];
       c.parent = parents_[i];
       c.quota += c.nominal;
-      // Must precede JoinPool, because JoinPool moves the exclusive part of a member to its pool.
+      // This statement must precede JoinPool, because JoinPool moves the exclusive part of a member to its pool.
       if (lending[i].has_value()) c.exclusive = std::max(int64_t{0}, c.quota - *lending[i]);
       if (c.parent < 0) continue;
       QuotaCell& above = cells[static_cast<size_t>(c.parent)];

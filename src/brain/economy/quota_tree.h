@@ -50,8 +50,8 @@ class QuotaTree {
   // Remove also returns FailedPrecondition for an amount above the use.
   absl::Status Add(const QuotaUse& use);
   absl::Status Remove(const QuotaUse& use);
-  // Returns the use of each group, in the order of groups and then tiers, without empty uses. Make of another
-  // specification accepts the result as `in_use`.
+  // Returns the use of each group, in the order of groups and then tiers, without empty uses. The result can be
+  // the argument `in_use` when Make creates a tree from another specification.
   std::vector<QuotaUse> InUse() const;
   // Returns a warning for each group, cohort and pool whose use exceeds its quota and borrowable amount, as
   // after a reduction of quota. The use stays counted, and nothing more is admitted until the use falls.
@@ -79,8 +79,8 @@ class QuotaTree {
   std::vector<QuotaLane> lanes_;  // lanes by tier, then resource
 };
 
-// Returns all findings about a specification that is to replace the current specification: the findings of
-// CheckQuotaSpec and, if they include no error, of Overused with `in_use`.
+// Returns the findings of CheckQuotaSpec about a specification that is to replace the current specification. If
+// there is no error, also returns the findings of Overused with `in_use`.
 std::vector<QuotaFinding> CheckQuota(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});
 
 }  // namespace taut::brain

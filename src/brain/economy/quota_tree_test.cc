@@ -53,7 +53,7 @@ TEST(QuotaTree, ALendingLimitKeepsTheRestExclusive) {
   EXPECT_EQ(Available(tree, "b"), 21);
   ASSERT_TRUE(tree.Add(Use("a", 10)).ok());
   EXPECT_EQ(Available(tree, "b"), 11);
-  // The exclusive part is used first, and its use takes nothing from the cohort.
+  // The exclusive part is used first, and its use does not reduce the amount that is available to the cohort.
   ASSERT_TRUE(tree.Remove(Use("a", 10)).ok());
   ASSERT_TRUE(tree.Add(Use("b", 11)).ok());
   EXPECT_EQ(Available(tree, "a"), 10);

@@ -20,7 +20,7 @@ namespace taut::brain {
 // The jobs that may be ended (Kueue's reclaimWithinCohort).
 enum class ReclaimPolicy : uint8_t {
   kNever,
-  kLowerPriority,  // jobs with a lower priority than that of the request
+  kLowerPriority,  // jobs whose priority is lower than the request's priority
   kAny,            // all jobs of the cohort
 };
 std::string_view Name(ReclaimPolicy policy);  // returns "never", "lower-priority" or "any"

@@ -208,7 +208,8 @@ TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
         const HeldJob& job = jobs[v.job];
         ASSERT_NE(job.use.group, r.group) << seed;
         ASSERT_TRUE(job.priority < r.priority || policy == ReclaimPolicy::kAny) << seed;
-        // When a job is chosen, its group exceeds its nominal quota, so that no group loses guaranteed quota.
+        // A job is chosen only while its group exceeds the group's nominal quota, so that no group loses
+        // guaranteed quota.
         const bool borrows =
             cell.Over(after, job.use.group, "cpu") > 0 || cell.Over(after, job.use.group, "memory") > 0;
         ASSERT_TRUE(borrows) << seed;

@@ -27,13 +27,13 @@ struct ChangedCharges {
 };
 
 // Computes the charges before and after a change. `entries` are all entries of one job in `bill`; `windows` and
-// `options` must equal those of the bill. Other jobs are unchanged, but the slack tax is computed again with the
-// job's new usage and request. If the tier changes, an entry without a reservation counts as having reserved its
-// scaled request.
+// `options` must be the windows and options of the bill. Other jobs are unchanged, but the slack tax is computed
+// again with the job's new usage and request. If the tier changes, an entry without a reservation counts as having
+// reserved its scaled request.
 // `before` may differ from the bill by 3 units of quantity per slack window and 2 micro-units per line, because
-// `before` is rounded without the other jobs. Returns InvalidArgument for entries of several jobs, for factors
-// that are negative or above 1'000 (run time: above 1), or for entries that cannot belong to `bill`; otherwise
-// the errors of Metering. O(entries + slack windows).
+// `before` is rounded without the other jobs. Returns InvalidArgument for entries of several jobs, and for entries
+// that cannot belong to `bill`. Also returns InvalidArgument for a factor that is negative or above 1'000 (run
+// time: above 1). Otherwise returns the errors of Metering. O(entries + slack windows).
 absl::StatusOr<ChangedCharges> WhatIf(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
                                       const BillOptions& options, const Bill& bill,
                                       std::span<const UsageEntry> entries, const ChargeChange& change);
