@@ -1,5 +1,5 @@
-// Days on which a lane had a recommended limit, exceeded the limit, or reached the limit in force, one bit per
-// day and mark. Counts of would-be OOM-days and throttled days are taken from this record.
+// Days on which a lane had a recommended limit, exceeded the limit, or reached the limit in force, one bit per day
+// and mark. The counts of would-be OOM-days and throttled days are computed from this record.
 #pragma once
 
 #include <bit>
@@ -53,7 +53,7 @@ class DayRecord {
     day_ = day;
   }
 
-  int32_t day_ = INT32_MIN;  // day of bit 0; INT32_MIN: none yet
+  int32_t day_ = INT32_MIN;  // day of bit 0; INT32_MIN: no day is marked
   uint32_t bits_[3] = {};
 };
 

@@ -29,7 +29,7 @@ class LiveDepartures {
 
 // Returns true if the job was last measured more than two hours before the end of `now`.
 bool IsGone(const LiveJob& job, WindowId now);
-// Packs the lanes of all jobs for which IsGone is true into bytes. O(jobs).
+// If IsGone returns true for a job, packs the lanes of the job into bytes. O(jobs).
 void PutToSleep(WindowId now, FleetState& state);
 
 }  // namespace taut::brain

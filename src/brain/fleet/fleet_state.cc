@@ -137,8 +137,8 @@ void FleetState::Repolicy(LiveJob& job) {
   }
   RepolicyReplicas(job);
   Changed(job);
-  // A later recommender unpacks a sleeping lane. A lane may therefore stay packed only if no recommender has
-  // changed.
+  // When a sleeping lane wakes, its state is loaded into a recommender of the current policy. A job may therefore
+  // stay asleep only if no recommender has changed.
   if (job.sleeps() && (all_same || job.is_blank())) return;
   for (const Resource r : kResources) RemakeLane(job, r, SameRecommender(*old, *job.policy, r));
 }

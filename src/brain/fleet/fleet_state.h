@@ -98,7 +98,7 @@ struct FleetState {
   bool Enforced(const LiveJob& job) const;
   // Returns the evidence that decided limits are applied; kNo if the limits are not applied.
   LimitsApplied AppliedTo(const LiveJob& job) const;
-  // Returns the use of a size that was chosen for the job's tasks.
+  // Returns how the size that was chosen for the job's tasks is used.
   SizeUse SizeUseOf(const LiveJob& job) const;
   // Returns the limit at which the job's tasks run; in a dry run, the decided limit as if it were applied.
   // Absent: unlimited.
@@ -174,8 +174,8 @@ void RecommendAgain(LiveJob& job, WindowId next);
 // Computes the recommendations for the window after the newest window again; no effect before the first window.
 void RecommendAgain(const FleetState& state, LiveJob& job);
 // Returns the time for a decision made at `now_s`: at least 1 s after the newest window's end. The second is
-// needed because a restart replays windows and decisions in order of time, and treats every decision up to a
-// window's end as included in the window's checkpoint.
+// needed because a restart replays windows and decisions in order of time. The restart treats every decision up to
+// a window's end as included in the window's checkpoint.
 int64_t DecisionTime(const FleetState& state, int64_t now_s);
 // Returns true if the platform that runs the tasks applies limits when tasks start; false if agents apply
 // limits. If true, a series of limits may report Tautline's own orders.

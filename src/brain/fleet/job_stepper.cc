@@ -8,8 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// Raises a proposed cut to the lowest limit of one step, and to the kernel's peak of a task. A lower upper bound
-// of the policy still applies at once.
+// Raises a proposed cut to the lowest limit of one step, and to the memory peak that the kernel reports for a
+// task. A lower upper bound of the policy still applies at once.
 void KeepClear(const JobPolicy& policy, const LaneFacts& facts, const GateState& gate, Proposal& proposal) {
   const std::optional<double> current = gate.in_force.has_value() ? gate.in_force : facts.owner_limit;
   const double wanted = *proposal.recommended;

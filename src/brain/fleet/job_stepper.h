@@ -24,8 +24,8 @@ struct LaneFacts {
   uint32_t num_tasks = 0;
   // Tasks on which a limit can be tried (see Proposal); nullptr: the decision does not follow a closed window.
   const std::vector<uint32_t>* tasks = nullptr;
-  bool oom = false;    // a task was just OOM-killed
-  bool grows = false;  // a task will soon reach its limit
+  bool oom = false;    // true if a task was just OOM-killed
+  bool grows = false;  // true if a task will soon reach its limit
   LimitsApplied applied = LimitsApplied::kNo;
   bool knows_past = true;  // false: the recommender lacks its history, so only a kill may change the limit
   // Lowest limit to decide, within the policy's bounds. Absent in a replay.
@@ -34,7 +34,7 @@ struct LaneFacts {
   std::optional<double> kernel_peak = {};
 };
 
-// Where limits are applied, a cut lowers a limit by at most this share, and no cut follows a change of the limit
+// If limits are applied, a cut lowers a limit by at most this share, and no cut follows a change of the limit
 // within kLookSeconds. Replays and dry runs lower a limit at once.
 inline constexpr double kMostCut = 0.5;
 inline constexpr int64_t kLookSeconds = 2 * kWindowSeconds;
@@ -55,8 +55,8 @@ class JobStepper {
   void StartDay(int32_t day);
   // Ends a day after the day's last window. Appends the rows from which the fleet models learn.
   void EndDay(int32_t day, FleetRows& rows) { lane_.lane.EndDay(day, rows); }
-  // Observes a closed window: counts the window for both groups of a trial, and passes the signal and the limit
-  // in force to the recommender. Where limits are applied, usage above the limit in force cannot be observed.
+  // Observes a closed window: counts the window for both groups of a trial, and passes the signal and the limit in
+  // force to the recommender. If limits are applied, usage above the limit in force cannot be observed.
   void Observe(const TrialWindow& window);
   // Observes a kill immediately, before the end of the kill's window.
   void ObserveKill(const OomEvent& kill, const TrialKill& trial = {});
@@ -65,10 +65,10 @@ class JobStepper {
 
   // Returns the decision for the current recommendation, or the reason why there is no decision.
   Verdict Decide(const JobPolicy& policy, const LaneFacts& facts);
-  // Makes the decisions at the end of a window where no limits are applied, as in a replay. If a task was
-  // `killed`, a decision after the kill precedes the regular decision. Call after Observe and ObserveKill. A
-  // limit can be tried on all tasks of `signal`; `tasks` is reused memory. Returns how many times a trial
-  // changed the limit of its tasks, in either direction.
+  // Makes the decisions at the end of a window if no limits are applied, as in a replay. If a task was `killed`, a
+  // decision after the kill precedes the regular decision. Call after Observe and ObserveKill. A limit can be
+  // tried on all tasks of `signal`; `tasks` is reused memory. Returns the number of changes of the limit of tasks
+  // on trial, in either direction.
   uint32_t DecideWindow(const JobPolicy& policy, const Signal& signal, bool killed,
                         std::vector<uint32_t>& tasks);
   // Applies a stored decision to the gate's state.

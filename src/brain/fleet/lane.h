@@ -109,7 +109,7 @@ class Lane {
   void Take(std::optional<double> recommended) { recommended_ = recommended.value_or(kNone); }
 
   std::unique_ptr<Recommender> recommender_;
-  double recommended_ = kNone;  // no optional, because an optional needs 8 bytes more
+  double recommended_ = kNone;  // negative: none; std::optional would need 8 more bytes
   bool cap_at_owner_;
 };
 

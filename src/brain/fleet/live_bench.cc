@@ -17,7 +17,7 @@ namespace taut::brain {
 namespace {
 
 constexpr int kScaled = 100'000;
-constexpr int kDifferent = 50;                    // other jobs start with copies of the states of these jobs
+constexpr int kDifferent = 50;                    // number of distinct initial states, which the jobs share
 constexpr int32_t kLearnt = 14 * kWindowsPerDay;  // number of windows before the measured windows
 constexpr uint32_t kTasksEach = 4;
 

@@ -26,7 +26,8 @@ ExternalReplicas ReplicasOf(const LiveReplicas& replicas) {
           .is_of_cpu = figures.is_of_cpu};
 }
 
-// Returns the measured signals, and without a value the other signals that `replicas` (may be null) reads.
+// Returns the measured signals, and the other signals that `replicas` reads, without values. `replicas` may be
+// null.
 std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const LiveReplicas* replicas) {
   std::map<std::string, std::optional<double>> named;
   if (replicas != nullptr) {

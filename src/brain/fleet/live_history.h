@@ -26,8 +26,8 @@ class LiveHistory {
   // clears `lost`.
   void WantOfChunk(uint32_t chunk);
   // Replaces lanes by new lanes that have processed `days`, the job's OOM kills and its decisions, each list
-  // ascending. Replaces the lanes with needs_history, or all lanes if none has it. No day counts twice, because
-  // the lanes are new. REQUIRES: the job exists. Cost: a replay of the days.
+  // ascending. Replaces the lanes with needs_history; if no lane has needs_history, replaces all lanes. No day
+  // counts twice, because the lanes are new. REQUIRES: the job exists. Cost: a replay of the days.
   void Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms,
                std::span<const Decision> decisions = {});
 

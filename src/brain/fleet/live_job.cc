@@ -32,7 +32,7 @@ struct MadeWith {
 constexpr uint8_t kExternal = 0x80, kScaled = 0x20, kRecommenderBits = 0x1F, kOneEach = 0x1F;
 
 // Bit for a recommender that learns from probes. Older versions interpret this bit as another class and discard
-// the state, which is correct for them.
+// the state, which they cannot use.
 constexpr uint8_t kOfProbe = 0x80;
 
 MadeWith MadeWithOf(const JobPolicy& policy) {
@@ -302,7 +302,7 @@ void CopyNotSaved(const LiveJobState& from, LiveJobState& to) {
   for (const Resource r : kResources) {
     const LiveLane& lane = from.of(r);
     LiveLane& copy = to.of(r);
-    copy.gate = lane.gate;  // numbers of the tasks on trial, and outcomes of its order
+    copy.gate = lane.gate;  // includes numbers of the tasks on trial, and outcomes of the trial's order
     copy.limit_risk = lane.limit_risk;
     copy.need_peak = lane.need_peak;
     copy.of_request = lane.of_request;

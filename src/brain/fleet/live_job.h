@@ -40,9 +40,9 @@ struct LiveLane : ManagedLane {
   float owner_limit = kAbsent;
   // The owner's request in addition to owner_limit; absent if owner_limit is itself the request.
   float owner_request = kAbsent;
-  bool of_request = false;     // owner_limit is a request; false after a restart until the next window
-  bool request_stays = false;  // an autoscaler uses the request; false after a restart until the next window
-  bool needs_history = false;  // the recommender is new and has to process the stored history
+  bool of_request = false;     // true if owner_limit is a request; false from a restart to the next window
+  bool request_stays = false;  // true: used by an autoscaler; false from a restart to the next window
+  bool needs_history = false;  // true if the recommender is new and has to process the stored history
   uint32_t tasks = 0;
   // owner_before: the owner's last known amount, used while a series reports an order instead of the owner's
   // amount. ordered_before: the order that the current order replaced; some tasks may still have the replaced
@@ -82,7 +82,7 @@ struct LiveLane : ManagedLane {
   }
 };
 
-// State of task starts, whose CPU usage is kept apart from steady usage.
+// State of task starts. The CPU usage of starts is stored separately from steady usage.
 struct JobStarts {
   // Limits recently set for starting tasks, so that a limit reported by a series is not attributed to the owner;
   // negative: none.
@@ -95,14 +95,14 @@ struct JobStarts {
   WindowId last_window{INT32_MIN};
 
   JobStarts() { given.fill(kAbsent); }
-  // Records that starting tasks get this CPU limit.
+  // Records that starting tasks have this CPU limit.
   void NoteGiven(double cores);
 };
 
 // Memory data of a job other than usage: past limits, and peaks kept by kernels.
 struct JobMemory {
   PastLimits past_limits;
-  RecentPeaks kernel_peaks;  // peaks per task, without peaks that reached the limit of their time
+  RecentPeaks kernel_peaks;  // peaks per task, without peaks that reached the limit in force at the time
   StandingPeaks standing_peaks;
   uint64_t last_oom = 0;  // highest OomRecord::id that the job has counted; 0: unknown
 };
@@ -123,11 +123,11 @@ struct LiveJobState {
   // A kill (oom_waits), or a setting that requires a decision (setting_waits), arrived before the owner's
   // settings.
   bool oom_waits = false, setting_waits = false;
-  // True if a current window was closed since the start of tautd. Before, the owner's limit is known from
+  // True if a current window was closed since the start of tautd. Until then, the owner's limit is known from
   // history only, and may have changed.
   bool measured_now = false;
   bool seen_today = false, over_today = false;
-  bool managed = false;             // agents applied limits to the job's tasks in the last window
+  bool managed = false;             // true if agents applied limits to the job's tasks in the last window
   int32_t day = INT32_MIN;          // the day that the job's lanes have started; INT32_MIN: none
   WindowId last_window{INT32_MIN};  // the last measured window; INT32_MIN: none
   // Time of the last OOM kill, seconds since the epoch; INT64_MIN: none.
@@ -186,8 +186,8 @@ struct LiveJobState {
 };
 
 struct LiveJob : LiveJobState {
-  // Immutable, since snapshots share it with other threads: a change of labels replaces it. Not null in a
-  // fleet.
+  // Immutable, because snapshots share the record with other threads. A change of labels replaces the record. Not
+  // null in a fleet.
   std::shared_ptr<const JobRecord> record;
 };
 
@@ -196,12 +196,12 @@ struct LiveJob : LiveJobState {
 // needs_history. Sleeping lanes keep the bytes and stay asleep. Returns DataLoss if the bytes are damaged.
 void SaveLiveJob(const LiveJob& job, ByteWriter& out);
 absl::Status LoadLiveJob(ByteReader& in, LiveJob& job);
-// Copies what SaveLiveJob leaves out of the bytes from the saved job to one that has loaded them, except
-// `lost`.
+// Copies the fields that SaveLiveJob does not write, except `lost`, from a saved job to a job that has loaded the
+// bytes.
 void CopyNotSaved(const LiveJobState& from, LiveJobState& to);
 
-// Appends to the explanation of the memory limit the tasks' need in the last window, or the note that usage
-// counted instead. No effect if the recommender learns from usage alone.
+// Appends a sentence to the explanation of the memory limit: the tasks' need in the last window, or a note that
+// usage counted instead. No effect if the recommender learns from usage alone.
 void ExplainNeeded(const LiveJob& job, Reason& reason);
 
 }  // namespace taut::brain

@@ -142,7 +142,7 @@ TEST(LiveJob, WhichLanesNeedHistoryIsSaved) {
   }
 }
 
-// A lane loads a saved state only if its configuration equals that of the saving lane.
+// A lane loads a saved state only if its configuration equals the configuration of the lane that saved the state.
 TEST(LiveJob, ALaneThatIsMadeOtherwiseNeedsHistory) {
   const auto with = [](bool external, Policy cpu, Policy memory) {
     auto policy = std::make_shared<JobPolicy>();

@@ -30,7 +30,7 @@ void LiveKills::TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTi
     out.point.oom_kills += static_cast<uint32_t>(oom.kills);
     return;
   }
-  // Must precede TakeIn, which attributes the kill to oom.limit.
+  // This assignment must precede TakeIn, which attributes the kill to oom.limit.
   if (!oom.limit.has_value()) oom.limit = LimitAtKill(job, oom, std::min(times.since_s, oom.time_s));
   TakeIn(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(oom.kills);
@@ -55,7 +55,7 @@ std::optional<double> LiveKills::OwnersAnswer(const LiveJob& job, const OomRecor
   const LiveLane& lane = job.of(Resource::kMemory);
   const std::optional<double> owner = lane.owner(), in_force = lane.gate.in_force;
   if (!s_.Enforced(job) || !owner.has_value() || !in_force.has_value() || *in_force >= *owner) return {};
-  // A kill at a lower limit than the current limit needs no decision: the limit was raised since.
+  // A kill at a limit below the current limit needs no decision, because the limit has been raised since the kill.
   return oom.limit.value_or(*in_force) >= kSameLimit * *in_force ? owner : std::nullopt;
 }
 

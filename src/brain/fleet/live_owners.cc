@@ -49,7 +49,7 @@ std::vector<JobId> LiveOwners::Awaiting(size_t limit, uint32_t& cursor) const {
 
 bool LiveOwners::Settle(JobId id, const std::vector<KeyValue>* labels, int64_t now_s, PassOutput& out) {
   LiveJob& job = s_.jobs[id].oom_waits ? s_.Awake(id) : s_.jobs[id];
-  // Must precede SetLabels, which decides only for a job that does not wait.
+  // This assignment must precede SetLabels, which decides only for a job that does not wait.
   job.awaits_owner = false;
   if (job.oom_waits || job.setting_waits) now_s = DecisionTime(s_, now_s);
   const bool decides = std::exchange(job.setting_waits, false);

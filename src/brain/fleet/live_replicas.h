@@ -39,7 +39,7 @@ inline bool DecidesReplicas(const JobPolicy& policy) {
 // changes.
 struct ReplicaFigures {
   std::string_view policy;
-  bool is_of_cpu = true;  // the load is CPU in cores; false: a load series in its own unit
+  bool is_of_cpu = true;  // true: the load is CPU in cores; false: a load series in its own unit
   int running = 0;        // tasks in the last measured window
   std::optional<int> recommended;
   std::optional<int> in_force;        // ordered number of tasks; absent: none
@@ -116,10 +116,10 @@ class LiveReplicas {
   // DataLoss if the bytes are damaged.
   struct Loaded {
     std::unique_ptr<LiveReplicas> replicas;
-    bool has_lost = false;  // learnt state of other settings (function.target) was dropped
+    bool has_lost = false;  // true if learnt state was dropped, because it belongs to another function.target
   };
   static absl::StatusOr<Loaded> Load(ByteReader& in, const JobPolicy& policy);
-  // Copies what Save leaves out of the bytes from the saved object to one that has loaded them.
+  // Copies the fields that Save does not write from a saved object to an object that has loaded the bytes.
   friend void CopyNotSaved(const LiveReplicas& from, LiveReplicas& to);
   size_t state_bytes() const;
 
@@ -142,7 +142,7 @@ class LiveReplicas {
   bool is_silent() const { return raised_.has_value(); }
   // Returns the reason why there is no recommendation yet.
   std::string_view WhatLacks() const;
-  // Returns a sentence for people with the missing input and the time since when it is missing.
+  // Returns a sentence for people with the missing input and the time from which the input is missing.
   std::string SilentText() const;
   // Returns the reason why the number is held; "" if the number is not held.
   std::string HeldText() const;

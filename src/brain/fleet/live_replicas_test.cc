@@ -92,11 +92,11 @@ class ScaledJob {
   int running = 6;
   std::optional<double> series_load;
   SaidReplicas said;       // task counts reported by a series
-  bool by_agents = false;  // agents measure the job's tasks
+  bool by_agents = false;  // true if agents measure the job's tasks
   bool follows = true;
   uint32_t first_task = 0;
-  bool silent = false;      // the job is not measured
-  bool with_other = false;  // another job is measured
+  bool silent = false;      // true if the job is not measured
+  bool with_other = false;  // true if another job is measured
   int32_t index = 0;
 };
 

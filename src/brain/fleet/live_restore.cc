@@ -22,7 +22,7 @@ void LiveRestore::Redo(const Decision& d) {
       const std::optional<double> in_force = lane.gate.in_force;
       // Before a job's first window is closed, the job's first order is the only source of the owner's limit.
       const bool is_memory = d.target == Target(Resource::kMemory);
-      // Must precede Redo below, which sets the gate's limit; Learn has no effect after that.
+      // This call must precede Redo below, which sets the gate's limit; Learn has no effect after Redo.
       if (is_memory && RowOf(d.kind).sets_all_tasks && d.before.has_value()) owners_.Learn(d.job, *d.before);
       JobStepper(d.target.resource(), lane).Redo(d);
       lane.NoteOrder(in_force);
@@ -47,7 +47,7 @@ void LiveRestore::RedoOutcome(const Decision& d) {
 
 void LiveRestore::Redo(const ClosedWindow& closed, std::span<const WindowId> through, RunTurns run) {
   s_.day = std::max(s_.day, closed.window.day());
-  // Must precede ObserveAgain, which records `now` as the first window that the chunk's checkpoint lacks.
+  // `now` must be set before ObserveAgain, which records `now` as the first window that the checkpoint lacks.
   s_.now = closed.window;
   s_.passed = std::max(s_.passed, closed.window);
   indices_.clear();
@@ -94,7 +94,7 @@ void LiveRestore::End(uint64_t last_decision, uint64_t last_setting, uint64_t la
     s_.passed = std::max(s_.passed, job.last_window);
     s_.last_oom = std::max(s_.last_oom, job.last_oom());
   }
-  // Must follow the last change of `passed`, because silence of jobs is counted from the newest stored window.
+  // This call must follow the last change of `passed`, because silence is counted from the newest stored window.
   replicas_.HeardUntil(s_.passed);
   s_.last_decision = std::max(s_.last_decision, last_decision);
   s_.last_setting = std::max(s_.last_setting, last_setting);

@@ -21,14 +21,14 @@ class LiveRestore {
   // Applies a stored setting or a stored decision.
   void Redo(const SettingChange& change);
   void Redo(const Decision& decision);
-  // Applies a stored outcome of a decision that was applied to the job before.
+  // Applies the stored outcome of a decision that the restored state of the job already includes.
   void RedoOutcome(const Decision& d);
   // Replays a stored window for the jobs of chunks with an older checkpoint (through[chunk] < window).
   void Redo(const ClosedWindow& closed, std::span<const WindowId> through, RunTurns run = RunInOrder);
   // Replays a stored kill. Call in the order of arrival, and before the windows that end after the kill.
   void Redo(const OomRecord& oom) { kills_.Redo(oom); }
-  // Replaces times that a wrong clock set more than an hour into the future by `now_s`, because the engine would
-  // otherwise wait until these times.
+  // Finds times that a wrong clock set more than an hour into the future, and replaces them by `now_s`. The engine
+  // would otherwise wait until these times.
   void DistrustFuture(int64_t now_s);
   // Ends the restore; call after the last Redo. The arguments are the highest ids in the store.
   void End(uint64_t last_decision, uint64_t last_setting, uint64_t last_oom = 0);

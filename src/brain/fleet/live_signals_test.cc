@@ -282,7 +282,7 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
   }
 }
 
-// Another setting of the job is no measurement.
+// A change of another setting of the job does not end the hold.
 TEST(LiveSignals, AHoldOutlivesAnotherSetting) {
   SignalledJob job(BySignals("queue_length / 10"));
   job.Window(Queue(40));

@@ -49,7 +49,7 @@ class PastLimits {
     int64_t from_s = 0;  // time until which all tasks had `before`
     int64_t to_s = 0;    // time from which no task has `before`
     std::optional<double> before;
-    bool is_missed = false;  // the order was not applied, so `before` lasts until to_s of the next change
+    bool is_missed = false;  // true: the order was not applied; `before` lasts until to_s of the next change
   };
   const Change* Find(uint64_t decision) const;
   Change* Find(uint64_t decision) {

@@ -168,7 +168,7 @@ struct Recipe {
   Kind kind;
   std::unique_ptr<Recommender> (*make)(const Ingredients&);
   bool keep_start = true;     // true: no memory limit is below the memory that a task needs to start
-  bool young_margin = false;  // wider margin for young jobs, for a core that has no such margin
+  bool young_margin = false;  // true: wider margin for young jobs, for a core without such a margin
   // Returns the seconds of history that must precede the first limit; nullptr: no minimum.
   double (*min_history_s)(const VerticalSettings&) = nullptr;
 };

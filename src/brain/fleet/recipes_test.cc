@@ -202,7 +202,7 @@ FleetModels LearntModels(const VerticalSettings& settings) {
   return models;
 }
 
-// No wrapper may let the chance exceed the bound, and neither may an earlier limit that is kept.
+// Neither a wrapper nor an earlier limit that is kept may let the chance exceed the bound.
 TEST(Recipes, NoLimitIsAboveTheHighestChance) {
   using ScaledBy = VerticalSettings::ScaledBy;
   Rng rng(3);

@@ -18,8 +18,8 @@ namespace taut::brain {
 struct ReplicaOrder {
   ReplicaGateState gate;
   uint64_t id = 0;       // id of the last decision that ordered the number; 0: none
-  bool failed = false;   // the order failed
-  bool dry_run = false;  // no actuator executes orders
+  bool failed = false;   // true if the order failed
+  bool dry_run = false;  // true if no actuator executes orders
   // Numbers of tasks assumed to run in the last windows of a start-up time, newest last. Empty if the running
   // tasks are observed.
   std::vector<int> assumed;

@@ -26,8 +26,8 @@
 
 namespace taut::brain {
 
-// Kind of a day's promise: none; the stated chance that the day's peak exceeds the limit; the target share of
-// work above the limits, of all jobs together or of the job alone.
+// Kind of a day's promise. kNone: no promise. kChance: the stated chance that the day's peak exceeds the limit.
+// kFleetShare and kJobShare: the target share of work above the limits, of all jobs together or of the job alone.
 enum class RiskPromise : uint8_t { kNone, kChance, kFleetShare, kJobShare };
 inline constexpr std::array<std::string_view, 4> kPromiseNames = {"none", "chance", "fleet_share",
                                                                   "job_share"};
@@ -63,7 +63,7 @@ struct RiskKey {
 struct RiskDay {
   RiskKey key;
   double promised = 0;       // promised chance or share; 0 without a promise
-  bool over = false;         // usage exceeded the limit in some window, or a task was killed at the limit
+  bool over = false;         // true if usage exceeded the limit, or a task was killed at the limit
   double used = 0, cut = 0;  // total and the part above the limit, in core-seconds or byte-seconds
 };
 

@@ -8,9 +8,9 @@
 namespace taut::brain {
 namespace {
 
-// A notice requires this number of consecutive windows with different numbers. A shorter difference is explained
-// by tasks that start or stop: a window measures all tasks that ran in it, while a series has the number at the
-// window's end.
+// A notice requires this number of consecutive windows with different numbers. Tasks that start or stop explain a
+// shorter difference: a window measures all tasks that ran in it, while a series has the number at the window's
+// end.
 constexpr int kDisagreeingWindows = 3;
 
 }  // namespace

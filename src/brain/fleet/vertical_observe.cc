@@ -103,7 +103,7 @@ void VerticalPass::Observe(const ClosedWindow& closed, size_t first, size_t last
     if (s_.day != INT32_MIN && closed.window.day() > s_.day) EndDay(out, when);
     s_.day = closed.window.day();
     out.point.window = closed.window;
-    // Must precede ObserveJobs, which records `now` as the first window that the chunk's checkpoint lacks.
+    // `now` must be set before ObserveJobs, which records `now` as the first window that the checkpoint lacks.
     s_.now = closed.window;
     s_.passed = std::max(s_.passed, closed.window);
   }
@@ -118,7 +118,7 @@ void VerticalPass::Observe(const ClosedWindow& closed, size_t first, size_t last
 
 void VerticalPass::ObserveJobs(const ClosedWindow& closed, std::span<const uint32_t> indices,
                                FleetPoint* point, RunTurns run) {
-  // Must precede the turns: Changed writes shared state, and turns may run on several threads.
+  // This loop must precede the turns: Changed writes shared state, and turns may run on several threads.
   for (const uint32_t i : indices) s_.Changed(closed.jobs[i].job);
   turns_.resize(kTurnsAtATime);
   for (; !indices.empty(); indices = indices.subspan(std::min(indices.size(), kTurnsAtATime * kTurnJobs))) {

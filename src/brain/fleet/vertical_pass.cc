@@ -70,7 +70,7 @@ void VerticalPass::EndDay(PassOutput& out, When when) {
     if (slept) job.Sleep();
   }
   out.day_ended = true;
-  // Must be last, because the steps above belong to the ended day.
+  // The day must change last, because the steps above belong to the ended day.
   ++s_.day;
 }
 
@@ -186,7 +186,7 @@ void VerticalPass::DecideLane(LiveJob& job, Resource r, int64_t now_s, Trigger t
   std::vector<std::string> on_trial = NamesOnTrial(lane);
   const std::optional<double> in_force = lane.gate.in_force;
   Verdict verdict = JobStepper(r, lane).Decide(*job.policy, facts);
-  // Must follow the decision, which may have replaced in_force; some tasks may still have the previous order.
+  // This call must follow the decision, which may replace in_force; some tasks may still have the previous order.
   lane.NoteOrder(in_force);
   if (lane.gate.trial.has_value() && lane.gate.trial->members.size() != members) {
     out.trials.push_back(job.record->id);

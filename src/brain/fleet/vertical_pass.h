@@ -42,7 +42,7 @@ class VerticalPass {
     ObserveJobs(closed, indices, nullptr, run);
   }
   // Appends an account entry for each job in closed.jobs[first, last). Call after Observe and before Decide, so
-  // that the allocations are those in force during the window.
+  // that the entries have the allocations in force during the window.
   void Account(const ClosedWindow& closed, size_t first, size_t last, std::vector<AccountEntry>& out) const;
   // Ends the window. At the last window of a day, the fleet models learn, and jobs move to other modes and begin
   // the next day.
@@ -70,7 +70,7 @@ class VerticalPass {
     std::span<const TaskThrottling> throttling;
     const SaidReplicas& said;
     FleetPoint* point;  // nullptr: the job is not counted in the fleet's totals
-    bool is_stored;     // the window is replayed from the store and has no requests, and mostly no reports
+    bool is_stored;     // true: replayed from the store, without requests, and mostly without reports
   };
   // Observes a job. Only the job changes, so several jobs may be observed in parallel.
   void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn);
