@@ -50,7 +50,7 @@ class WindowRing {
 
   // Appends a bit per window, and the present values.
   void Save(ByteWriter& out) const;
-  // Restores a ring with an equal number of windows. DataLoss for bytes that Save cannot have written.
+  // Restores a ring with an equal number of windows. Returns DataLoss for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
 
  private:

@@ -33,8 +33,8 @@ struct MachineWindow {
   double measured_limit = 0;  // sum of the limits of measured tasks
   double usage = 0;           // sum of the usage of measured tasks
 
-  // Returns false if less than half of the sum of limits belongs to measured tasks. Such a window is no evidence
-  // about the machine.
+  // Returns false if less than half of the sum of limits belongs to measured tasks. Predictors treat such a window
+  // as a window without a measurement of the machine.
   bool measured() const { return measured_limit > 0 && measured_limit >= limit / 2; }
 };
 // Returns `tasks` with their sums. `tasks` must outlive the result.

@@ -91,8 +91,8 @@ class PoolPredictor final : public PoolForecaster {
     Forecasts now{block, {}};
     for (uint32_t i = 0; i < machines_.size(); ++i) {
       const Machine& m = machines_[i];
-      // A forecast of a machine with cold tasks is not stored, because it counts limits in place of usage and
-      // cannot be compared with a peak.
+      // The forecast of a machine with cold tasks is not stored, because such a forecast contains limits in place
+      // of usage and cannot be compared with a peak.
       if (m.last != window || !Known(m) || m.cold_tasks > 0) continue;
       const PoolFeatures f = FeaturesOf(m);
       Forecast forecast{.machine = i, .tasks = m.tasks.changes(), .peak = PeakBy(f), .of = {}};
@@ -350,8 +350,8 @@ class PoolPredictor final : public PoolForecaster {
     uint64_t n = 0, passed = 0;
     for (const Forecast& forecast : past.machines) {
       const Machine& m = machines_[forecast.machine];
-      // Skips a machine whose tasks have changed, because the peak belongs to other tasks. Skips a machine of
-      // which less than half of the horizon was measured.
+      // Skips a machine whose tasks have changed, because the peak belongs to other tasks. Also skips a machine if
+      // less than half of its horizon was measured.
       if (m.tasks.changes() != forecast.tasks) continue;
       if (2 * m.peaks.PresentOfLast(static_cast<size_t>(horizon_blocks_)) <
           static_cast<size_t>(horizon_blocks_))
@@ -387,7 +387,7 @@ class PoolPredictor final : public PoolForecaster {
   std::array<PoolErrors, kPoolBases> errors_;
   std::array<double, kPoolBases> quantiles_ = {};
   PoolOrder order_;
-  uint64_t compared_ = 0;  // blocks whose forecasts were compared
+  uint64_t compared_ = 0;  // number of blocks whose forecasts were compared
   double share_ = 0;       // share of errors above the quantiles
 };
 

@@ -53,14 +53,14 @@ class PoolErrors {
   uint64_t n_ = 0;
 };
 
-// Controls the share in use, whose quantile is used, so that the target share is delivered in the long run. The
-// share in use falls if the delivered share is too high, and rises if the delivered share is too low (adaptive
-// conformal inference; docs/references.md).
+// Controls the share in use. The pool predicts with the quantile of this share, so that the target share is
+// delivered in the long run. The share in use falls if the delivered share is too high, and rises if the delivered
+// share is too low (adaptive conformal inference; docs/references.md).
 class PoolOrder {
  public:
   PoolOrder(double ordered, double gain) : ordered_(ordered), gain_(gain), used_(ordered) {}
-  // Updates the share in use. `passed` is the share of the forecasts made at one time whose machine's peak
-  // exceeded the forecast.
+  // Updates the share in use. `passed` is the share of exceeded forecasts among the forecasts that were made at
+  // one time. A forecast is exceeded if the machine's peak is higher.
   void Take(double passed);
   double used() const { return used_; }
   // Restores the share in use after a restart. Returns false if `used` is outside the bounds that Take keeps.

@@ -9,7 +9,8 @@
 namespace taut::brain {
 namespace {
 
-// The ten errors are .1 to 1. 10 % of 11 allow one error above the quantile, 5 % of 11 allow none.
+// The ten errors are 0.1 to 1. With n + 1 = 11, a share of 10 % allows one error above the quantile, 5 % allows
+// none.
 TEST(PoolErrors, QuantileLeavesTheOrderedShareAbove) {
   PoolErrors errors;
   for (int i = 1; i <= 10; ++i) errors.Add(i / 10.0);
@@ -114,7 +115,7 @@ TEST(Pool, UsesTheLimitsUntilForecastsWereCompared) {
   EXPECT_NE(cell.Sentence(0).find("ordered are 3 %"), std::string::npos) << cell.Sentence(0);
 }
 
-// The share of days whose peak exceeds the earlier forecast equals the target share, up to a third.
+// The share of days whose peak exceeds the earlier forecast equals the target share to within a third.
 TEST(Pool, DeliversTheOrderedShare) {
   for (const double over : {0.03, 0.1}) {
     PoolSettings settings;

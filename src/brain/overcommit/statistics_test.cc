@@ -166,7 +166,7 @@ TEST(MachineMax, AddsAShareOfWhatTheTasksOwnMaximaAreAbove) {
   const MachineMaxSettings settings = {.days = 1, .factor = 1.5, .share = 0.5, .min_samples = 1};
   Machine m(NewMachineMaxPredictor(settings));
   m.Give({4, 1}, 10);
-  m.Give({1, 5}, 10);  // the highest sum is 6, the sum of the own maxima is 4 + 5
+  m.Give({1, 5}, 10);  // the highest sum is 6, the tasks' own maxima add up to 4 + 5
   EXPECT_NEAR(m.peak(), 1.5 * 6 + 0.5 * 3, 1e-5);
   EXPECT_NE(m.sentence().find("0.5 of the 3 that the tasks' own maxima"), std::string::npos) << m.sentence();
 }
@@ -234,7 +234,7 @@ TEST(BorgDefault, ARestartKeepsTheLimits) {
   EXPECT_DOUBLE_EQ(two->Predict(1), 27) << "as it was";
 }
 
-// Compares two tasks that never peak together on one machine with each task alone on a machine.
+// Compares one machine with two tasks whose peaks never coincide, and two machines with one of these tasks each.
 TEST(PeakPredictors, ThoseThatSumTasksSayTheSameOfEachAlone) {
   for (const PeakPredictorInfo& info : PeakPredictors()) {
     Machine both(*info.make({})), first(*info.make({})), second(*info.make({}));

@@ -53,8 +53,8 @@ class SummedPeak {
   // O(windows).
   virtual double Peak(WindowId last, const SummedTasks& tasks) const = 0;
 
-  // Returns true if the predictor learns from a whole cell. Observe and EndWindow must then be called like those
-  // functions of PeakPredictor, with machines composed of the tasks.
+  // Returns true if the predictor learns from a whole cell. Observe and EndWindow must then be called like the
+  // functions of PeakPredictor with the same names, with machines composed of the tasks.
   virtual bool learns() const { return false; }
   virtual void Observe(WindowId /*window*/, uint32_t /*machine*/, const MachineWindow& /*load*/) {}
   virtual void EndWindow(WindowId /*window*/) {}
