@@ -90,8 +90,8 @@ AnalogFleet AnalogFleet::ForecasterFor(double share) const {
   return copy;
 }
 
-// Sets tomorrow's price: the price at which the mean chance of an OOM-day, over the jobs in their current state,
-// is the target share, corrected by the outcome of past promises.
+// Sets tomorrow's price. At this price, the mean chance of an OOM-day over the jobs in their current state is the
+// target share, corrected by the outcome of past promises.
 void AnalogFleet::MovePrice(const FleetRows& rows) {
   const double fixed = settings_.price(resource_);
   if (fixed > 0) {

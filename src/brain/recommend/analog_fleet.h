@@ -1,5 +1,5 @@
-// The part of analogs (brain/recommend/analogs.h) that is learnt from all jobs of a fleet: the forest that
-// forecasts a job's next peak, and the price of an OOM-day at which the target share is met.
+// The part of analogs (brain/recommend/analogs.h) that is learnt from all jobs of a fleet. It consists of the
+// forest that forecasts a job's next peak, and of the price of an OOM-day at which the target share is met.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ class AnalogFleet {
   const DistributionForest& forest() const { return forest_; }
   // Price of an OOM-day in byte-days or core-days. Valid if ready().
   double price() const { return price_; }
-  // Mean owner's limit over the jobs of the last day (for a job without owner's limit: the week's peak). It is the
-  // unit in which a limit change is priced.
+  // Mean owner's limit over the jobs of the last day (for a job without owner's limit: the week's peak). The
+  // charge for a change of a limit is a share of this mean.
   double mean_limit() const { return mean_limit_; }
   // Share of warnings (usage close to the limit) that were followed by an overrun: the chance that a reactive
   // raise averts an overrun.

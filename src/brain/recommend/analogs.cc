@@ -61,7 +61,7 @@ void AnalogsRecommender::Advance(int32_t day) {
   spare_ = nullptr;
   if (job_day_ != INT32_MIN && day <= job_day_) return;
   if (job_day_ == INT32_MIN) job_day_ = day - 1;
-  // Must precede the change of job_day_, because the windows so far belong to the previous day.
+  // This call must precede the change of job_day_, because the windows so far belong to the previous day.
   EndJobDay();
   job_day_ = day;
   overrun_today_ = false;

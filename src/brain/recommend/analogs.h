@@ -23,7 +23,7 @@ namespace taut::brain {
 
 // Parameters of one job.
 struct AnalogJob {
-  // Windows after midnight, 0 to 287, at which the job's day begins and the daily decision is due.
+  // Number of windows after midnight, 0 to 287, at which the job's day begins and the daily decision is due.
   int32_t day_start = 0;
   // Target share of OOM-days for this job alone; absent: the fleet's target share applies.
   std::optional<double> order;
@@ -105,9 +105,9 @@ class AnalogsRecommender final : public Recommender {
   int32_t raised_until_ = INT32_MIN;  // the raise applies to windows before this window
   int32_t raised_from_ = INT32_MIN;
   float peak_since_raise_ = 0;
-  bool raise_in_force_ = false;  // the last recommendation was the raise
+  bool raise_in_force_ = false;  // true if the last recommendation was the raise
   bool raised_after_overrun_ = false;
-  bool last_over_ = false;  // the last usage was above the limit in force
+  bool last_over_ = false;  // true if the last usage was above the limit in force
   float last_usage_ = -1;
   bool overrun_today_ = false;
   // P(overrun) of the limit in force at the start of the day, after floors and bounds; < 0: not known yet.

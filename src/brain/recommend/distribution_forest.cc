@@ -177,7 +177,7 @@ void DistributionForest::Train(std::span<const Row> rows, const ForestSettings& 
     for (const Row& r : rows) {
       if (std::isfinite(r.features[f])) values.push_back(r.features[f]);
     }
-    // Must precede the construction of the Builder, which bins the rows by these edges.
+    // This assignment must precede the construction of the Builder, which bins the rows by these edges.
     edges_[f] = DistinctQuantiles(std::move(values), at);
   }
   for (const Row& r : rows) outcomes_.push_back(r.outcome);

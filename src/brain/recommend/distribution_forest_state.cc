@@ -27,8 +27,8 @@ void DistributionForest::Save(ByteWriter& out) const {
   }
 }
 
-// The checks guarantee that children follow their parents, so that a descent ends, and that the members of leaves
-// exist.
+// The checks guarantee that the members of leaves exist, and that children follow their parents. A walk from the
+// root therefore ends.
 bool DistributionForest::LoadTree(ByteReader& in, size_t rows, Tree& tree) {
   const uint64_t nodes = in.GetVarint();
   if (nodes == 0 || nodes > in.remaining()) return false;

@@ -47,7 +47,7 @@ void EnsembleRecommender::Observe(const Signal& signal) {
 
 void EnsembleRecommender::ObserveOom(const OomEvent& event) {
   // The true need is unknown but above the limit. One sample at the assumed need (docs/references.md, C6)
-  // represents the need, and charges every model whose limit is below the sample an overrun.
+  // represents the need. The sample is an overrun of every model whose limit is below the sample.
   const double need = OomBump(event.limit, oom_);
   const BucketWeight sample{GridOf(resource_).BucketOf(need), 1};
   if (windows_seen_ == 0) {
@@ -67,7 +67,7 @@ void EnsembleRecommender::Learn(WindowId window, std::span<const BucketWeight> b
   usage_.Add(mean, window);
   rate_limit_ = ArgMin();
   // Before the first window, no limit was in force to be judged. The published rule judges the limit that was
-  // chosen with the window.
+  // computed from the same window.
   if (!prequential || before[0] != kNone) Judge(buckets, prequential ? before : rate_limit_, before);
   PickModel();
 }
@@ -123,7 +123,7 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
     const auto kept_bound = static_cast<float>(grid.UpperBound(static_cast<Bucket>(kept[d]))) * per_unit;
     const float under = slack ? kept_bound * kept_mass[d] - kept_under[d] : kept_under[d];
     const float cost = w_over * (1 - kept_mass[d]) + w_under * under;
-    // A change costs w_dL. Of equal costs, the previous limit is chosen.
+    // A change costs w_dL. If costs are equal, the previous limit is chosen.
     if (cost <= best_cost[d] + static_cast<float>(w_limit_change_)) result[i] = static_cast<Bucket>(kept[d]);
   }
   return result;

@@ -11,9 +11,10 @@
 //         L[t] = L_m[t] of the model m[t]
 //
 // Interpretations of the paper (docs/references.md): signals are normalised to fractions (A7), the start is
-// corrected for bias (A8), margins are relative (A10), and ties keep the model (A13). `prequential` judges a
-// model on its limit from BEFORE the window (A11); `paper` scores in-sample, as printed. Of the costs, `paper`
-// counts windows' samples below L, and `slack` prices their distance to L over the mean usage (C3).
+// corrected for bias (A8), margins are relative (A10), and ties keep the model (A13). `prequential` judges a model
+// on its limit from BEFORE the window (A11); `paper` scores in-sample, as printed. There are two costs: `paper`
+// counts a window's samples below L, and `slack` prices the distance of these samples to L, relative to the mean
+// usage (C3).
 #pragma once
 
 #include <array>

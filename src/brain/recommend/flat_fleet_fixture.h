@@ -14,7 +14,7 @@ namespace taut::brain {
 
 inline constexpr double kUsual = 1000 * kMiB;
 inline constexpr int32_t kFirst = 8;   // the job's first day; the fleet is ready on this day
-inline constexpr double kDear = 1e11;  // the highest price without a cost from rounding a zero chance
+inline constexpr double kDear = 1e11;  // highest price at which rounding a zero chance has no cost
 
 inline AnalogSettings AnalogsAtPrice(double price) {
   AnalogSettings s;

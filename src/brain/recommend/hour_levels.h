@@ -1,5 +1,5 @@
-// The highest level of a job's usage in each hour of the last 15 days, and a forecast of bursts: usage that rises
-// in one hour of every day, or in one hour and weekday of every week.
+// The highest level of a job's usage in each hour of the last 15 days, and a forecast of bursts. A burst is a rise
+// of usage in one hour of every day, or in one hour and weekday of every week.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ class HourLevels {
   // hour.
   int At(int32_t hour) const;
   // Returns the burst that exceeded level `above` in this hour of each of the last 7 days, or of this weekday of
-  // the last 2 weeks; the higher burst if both exist. Returns nullopt if one of these days had no burst or was not
-  // measured.
+  // the last 2 weeks. If both bursts exist, returns the higher burst. Returns nullopt if one of these days had no
+  // burst or was not measured.
   std::optional<Burst> Foresee(int32_t hour, int above) const;
 
   void Save(ByteWriter& out) const;

@@ -1,5 +1,6 @@
 // One float per level of a limit, compressed: equal values at the low end and at the high end are stored once.
-// This suits the work function, which at most levels equals its minimum plus the charge for one change.
+// This form suits the work function, in which most levels have the same value: the minimum plus the charge for one
+// change.
 #pragma once
 
 #include <array>

@@ -15,14 +15,14 @@ struct ProvisionalLimit {
   double limit = 0;     // peak * factor; at most the owner's limit if the owner's limit covers the peak
   double peak = 0;      // highest usage of a task so far
   double factor = 1;    // multiple of the peak, at least 1
-  int32_t windows = 0;  // windows measured so far
+  int32_t windows = 0;  // number of windows measured so far
   // First window for which the recommender yields a limit, if the job is measured in all windows before.
   WindowId first_limit = {};
 };
 
 // Returns the factor by which the peak of `windows` windows is multiplied to cover a day: the square root of
-// (windows of a day / `windows`). On real machines the product covered the day in 71 to 87 % of the starts,
-// whatever the number of windows (docs/algorithms/vertical.md, "The first day").
+// (windows of a day / `windows`). On real machines, the multiplied peak covered the day in 71 to 87 % of the
+// starts, whatever the number of windows (docs/algorithms/vertical.md, "The first day").
 inline double ProvisionalFactor(int32_t windows) {
   return windows >= kWindowsPerDay ? 1 : std::sqrt(double{kWindowsPerDay} / std::max(windows, 1));
 }

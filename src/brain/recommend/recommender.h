@@ -35,7 +35,7 @@ class Recommender {
  public:
   virtual ~Recommender() = default;
 
-  // Adds a closed window. Windows ascend; a gap means "not measured".
+  // Adds a closed window. Windows ascend; a skipped window was not measured.
   virtual void Observe(const Signal& signal) = 0;
   // Adds an OOM kill in the last observed window or in the current window.
   virtual void ObserveOom(const OomEvent& event) = 0;
@@ -69,12 +69,12 @@ class Recommender {
   // Appends the explanation of the last Recommend to `reason`, which may already have content.
   virtual void Explain(Reason& reason) const = 0;
 
-  // Returns a copy with equal state, with which a new run of the job starts.
+  // Returns a copy with equal state, for a new run of the job.
   virtual std::unique_ptr<Recommender> Clone() const = 0;
   // Returns the bytes of the object and its heap memory.
   virtual size_t state_bytes() const = 0;
-  // Save appends the state. Load restores the state of an equally configured recommender; on DataLoss or
-  // InvalidArgument the object is not to be used.
+  // Save appends the state. Load restores the state of an equally configured recommender. After DataLoss or
+  // InvalidArgument the object must not be used.
   virtual void Save(ByteWriter& out) const = 0;
   virtual absl::Status Load(ByteReader& in) = 0;
 };

@@ -61,7 +61,7 @@ struct MovingWindowSettings {
 
 enum class EnsembleCost : uint8_t {
   kPaper,  // counts of samples above and below, as published
-  kSlack   // counts of overruns, and the distance below over the mean usage (C3)
+  kSlack   // counts of overruns, and unused limit relative to the mean usage (C3)
 };
 enum class EnsembleJudging : uint8_t {
   kPaper,       // (8) as printed: a model is scored on the window from which its limit was computed
@@ -108,7 +108,7 @@ struct VpaSettings {
   double memory_window_s = 24 * kHour;
   double min_cpu_cores = 0.025;
   double min_memory_bytes = 250 * kMiB;
-  // True: raise limits after an OOM kill as for other recommenders, which the VPA does not do.
+  // True if a floor applies after an OOM kill, as for other recommenders. The published VPA has no such floor.
   bool oom_floor = false;
 };
 
@@ -141,8 +141,8 @@ struct AnalogSettings {
   double memory_price_bytes = 0;
   double cpu_price_cores = 0;
   double keep = 0.13;  // yesterday's limit stays if it costs at most this share more than the best limit
-  // The highest chance of an OOM-day that a limit may have. 0: kChanceOfOrder times the target share, at
-  // least kLeastMostChance and at most a half; a half if the price is fixed.
+  // The highest chance of an OOM-day that a limit may have. 0: kChanceOfOrder times the target share, at least
+  // kLeastMostChance and at most a half. With a fixed price, 0 means a half.
   double max_overrun_chance = 0;
   static constexpr double kChanceOfOrder = 3, kLeastMostChance = 0.1;
   // The target share of OOM-days (throttled days) for each job alone, whatever the price; absent: the fleet's
@@ -204,7 +204,7 @@ struct BoundSettings {
   // Sources of the bounds if not set by the owner, for people.
   std::string lower_by = {}, upper_by = {};
 
-  // Returns these bounds narrowed to `allowed`. If the two contradict each other, `allowed` applies.
+  // Returns these bounds narrowed to `allowed`. If a bound contradicts `allowed`, the bound of `allowed` applies.
   BoundSettings Within(const AllowedRange& allowed) const;
   // Returns the default bounds: at least 10 millicores or 32 MiB.
   static BoundSettings For(Resource r);
@@ -231,7 +231,7 @@ struct VerticalSettings {
   // The load that the job's number of tasks follows.
   enum class ScaledBy : uint8_t { kNothing, kCpu, kSeries };
   ScaledBy scaled_by = ScaledBy::kNothing;
-  bool external = false;  // limits of an external recommender override the recommender's own
+  bool external = false;  // true if limits of an external recommender override the recommender's own limits
   MemorySignal memory_signal = MemorySignal::kUsage;
 
   const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }

@@ -46,7 +46,7 @@ class StartPeaks {
   size_t heap_bytes() const { return starts_.capacity() * sizeof(Start); }
 
   void Save(ByteWriter& out) const;
-  // Returns DataLoss, and has no starts, for bytes that Save cannot have written.
+  // For bytes that Save cannot have written, returns DataLoss and drops all starts.
   absl::Status Load(ByteReader& in);
 
   // Share of the limit from which usage counts as cut off by the limit.
@@ -83,7 +83,7 @@ std::optional<StartBoost> BoostFor(const StartPeaks& peaks, double steady, std::
                                    const BoundSettings& bounds);
 
 // Appends a sentence and facts to the reason of the CPU limit. `boost` is absent if starting tasks have the limit
-// `steady`; `window_s` is the setting; `why_not` is the reason why the boost is not set, "" if it is set.
+// `steady`. `window_s` is the setting. `why_not` is the reason why the boost is not set; "" if it is set.
 void ExplainBoost(const std::optional<StartBoost>& boost, double steady, double window_s,
                   std::string_view why_not, Reason& reason);
 

@@ -11,7 +11,7 @@
 namespace taut::brain {
 
 // Recommends the last size of TakeTaskSize, and nothing before the first call (the owner's limit stays). Used for
-// the CPU limit of a job whose load is its CPU: a limit that followed usage would change the number of tasks, and
+// the CPU limit of a job whose load is its CPU. A limit that followed usage would change the number of tasks, and
 // therefore the usage of each task. `inner` observes every window but its limits are not used.
 std::unique_ptr<Recommender> WithTaskSize(std::unique_ptr<Recommender> inner);
 

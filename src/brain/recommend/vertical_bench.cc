@@ -43,7 +43,7 @@ std::vector<std::unique_ptr<MadeSignal>> Windows(Resource resource, uint64_t see
   return signals;
 }
 
-// Observes eight days of windows over and over, at advancing times.
+// Observes eight days of windows repeatedly, at advancing times.
 template <typename R>
 void Step(benchmark::State& state, R& recommender, Resource resource, double budget_ns) {
   const auto signals = Windows(resource, 3);

@@ -201,8 +201,9 @@ class VpaRecommender final : public Recommender {
     AddPeak(event.task, need, event.window.start_s());
     applied_ = -1;  // every OOM counts as a "quick" OOM, after which the updater does not wait
   }
-  // A running container receives the target by the updater's rules (docs/references.md, "Kubernetes VPA"): at
-  // once if its request is outside [lower, upper], else if it has run for 12 h and the target differs by 10 %.
+  // A running container receives the target by the updater's rules (docs/references.md, "Kubernetes VPA"). The
+  // target applies at once if the container's request is outside [lower, upper]. Otherwise the target applies if
+  // the container has run for 12 h and the target differs by 10 %.
   std::optional<double> Recommend(WindowId next) override {
     if (samples_ == 0) return std::nullopt;
     const VpaEstimate e = Estimate();

@@ -28,15 +28,15 @@ class VpaHistogram {
     int bucket = 0;
     uint32_t weight = 0;
   };
-  // Returns the histogram of a checkpoint: weights that sum to `total` at `reference_s`. InvalidArgument for
-  // an unknown bucket, an invalid total, or weights without a total.
+  // Returns the histogram of a checkpoint: weights that sum to `total` at `reference_s`. Returns InvalidArgument
+  // for an unknown bucket, an invalid total, or weights without a total.
   static absl::StatusOr<VpaHistogram> OfCheckpoint(double first, double half_life_s,
                                                    std::span<const Weight> weights, double total,
                                                    int64_t reference_s);
 
   void Add(double value, double weight, int64_t time_s);  // a negative weight removes a sample
-  // Returns the end of the first bucket at which the cumulative weight is at least p of the total (for the last
-  // bucket: the bucket's start); 0 if the histogram is empty.
+  // Returns the end of the first bucket at which the cumulative weight is at least p of the total; for the last
+  // bucket, returns the bucket's start. Returns 0 if the histogram is empty.
   double Percentile(double p) const;
   bool empty() const;
   // Returns the lower bound of bucket n.

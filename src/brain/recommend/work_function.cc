@@ -30,7 +30,7 @@ constexpr int kMostHours = 8;
 // of a raise.
 constexpr double kOwnHalfLifeWindows = 14 * kWindowsPerDay;
 constexpr double kRaisePrice = 20;
-// Share of the charge for a change: while the limit has cost less, overruns are ignored.
+// Share of the charge for a change. Overruns are ignored while the limit has cost less than this share.
 constexpr double kTriflingCost = 0.1;
 constexpr double kMostJobPrice = 64;  // highest price of a job, as a multiple of the fleet's price
 // Price of a job with its own target share. kOwnSlope is the sensitivity to the work above the limits, kOwnMost
@@ -43,8 +43,8 @@ constexpr float kRescaleAt = 1e15F;
 // Usage of at least the share kAtLimit of a limit counts as a need of kNeedAtLimit times the limit. With a
 // smaller factor, the limit would settle at a level that throttles work.
 constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
-// Share of throttled periods from which a window counts as above its limit, although the window's mean was
-// below.
+// Share of throttled periods from which a window counts as above its limit, although the window's mean usage was
+// below the limit.
 constexpr double kThrottledShare = 0.01;
 
 constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
@@ -200,7 +200,7 @@ double WorkFunctionRecommender::Level(Resource resource, int k) {
 int WorkFunctionRecommender::LevelOf(Resource resource, double usage) {
   const double first = FirstLevel(resource);
   if (usage <= first) return 0;
-  // The tolerance assigns a level's own value, rounded to a float, to this level.
+  // Without the tolerance, a level's value that was rounded up to a float would belong to the next level.
   const double octaves = std::log2(usage / first);
   return static_cast<int>(std::clamp(std::ceil(octaves * kLevelsPerOctave - 1e-4), 0.0, kLevels - 1.0));
 }
@@ -357,7 +357,7 @@ void WorkFunctionRecommender::Observe(const Signal& signal) {
       level_ >= 0 ? std::optional(Level(fleet_->resource(), LevelAt(signal.window.index)))
                   : signal.owner_limit;
   const double limit = signal.limit.value_or(own.value_or(HUGE_VAL));
-  // Must precede the counting of this window, so that an overrun does not raise the price of the overrun itself.
+  // This call must precede the counting of the window, so that an overrun does not raise its own price.
   const Prices prices = PricesNow();
   Pay(signal, prices);
   Remember(signal);

@@ -160,8 +160,8 @@ class WorkFunctionRecommender final : public Recommender {
   float over_ = 0, used_ = 0;  // decayed sums of this job: work above limits, and all work
   float spared_ = 0;           // decayed work that was below the limit only because of an hour's raise
   float start_over_ = 0;       // part of over_ from the first two windows of tasks
-  // The highest task number before the last measured window, and before the last but one. Tasks with higher
-  // numbers are young.
+  // Highest task number up to the last measured window, and up to the measured window before it. Tasks with
+  // numbers above the second value are young.
   std::array<int64_t, 2> known_tasks_{-1, -1};
   // Task-windows at the limit since the last window in which no task was at the limit.
   struct Cuts {

@@ -28,7 +28,7 @@ bool WorkFunctionRecommender::IsFarOver() const {
          over_ + spared_ > MostShare() * used_;
 }
 
-// Returns the burst of the hour if a raise is worth its cost: one window of the burst above the limit must cost
+// Returns the burst of the hour if a raise is worth its cost. One window of the burst above the limit must cost
 // more than the reservation for the hour plus a change.
 std::optional<HourLevels::Burst> WorkFunctionRecommender::WorthRaising(int32_t hour,
                                                                        const Prices& prices) const {

@@ -213,7 +213,7 @@ TEST(WorkFunctionAccount, ARaiseGoesToTheBurstsBefore) {
   struct Case {
     int ones;  // windows of a day at 1 core, with one window at 3 cores; 0: five windows at 3 cores
     double usage, expected;
-    bool years = false;  // true for a job with years of idle windows before
+    bool years = false;  // true for a job with years of idle windows before the bursts
   };
   for (const Case& c : {Case{0, 0.5, 3}, Case{0, 5, 5}, Case{30, 0.5, 1}, Case{0, 0.5, 3, true}}) {
     WorkFunctionSettings s;

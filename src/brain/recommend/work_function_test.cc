@@ -285,7 +285,7 @@ TEST(WorkFunction, AKillRaisesMemoryAtOnce) {
   EXPECT_GE(job.limit(), OomBump(before, OomSettings()) * (1 - 1e-4));
 }
 
-// The need assumed at a kill counts as usage: on the next day, the limit does not fall below this need in the
+// The need assumed at a kill counts as usage. On the next day, the limit does not fall below this need in the
 // hours before the time of the kill.
 TEST(WorkFunction, DoesNotFallBelowWhatAKillAskedForYesterday) {
   constexpr int kLookAhead = 8 * kWindowsPerHour;
@@ -426,8 +426,8 @@ TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
   EXPECT_NEAR(*fleet.share_over(), 0.002, 0.001) << "the others keep the fleet's";
 }
 
-// Returns the checkpoint `now` in a format from before two weeks of hours: with packed levels if `packed`, else
-// with costs and weights as floats.
+// Returns the checkpoint `now` in a format older than hour_levels.h: with packed levels if `packed`, else with
+// costs and weights as floats.
 std::string OfVersionBefore(const std::string& now, bool packed) {
   ByteReader in(now);
   EXPECT_EQ(in.Get<float>(), -3);

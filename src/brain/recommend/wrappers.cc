@@ -47,8 +47,8 @@ class MarginWrapper final : public RecommenderWrapper {
 
  private:
   double Factor() const {
-    // The schedule's logarithm is computed once per change of the limit, because it is too slow for every
-    // window.
+    // The factor is recomputed only after a change of the limit, because the schedule's logarithm is too slow for
+    // every window.
     if (*before_ != factor_for_) {
       factor_for_ = *before_;
       factor_ = 1 + scale_ * schedule_.At(*before_);
@@ -250,8 +250,8 @@ class BoundsWrapper final : public RecommenderWrapper {
   std::string lower_by() const { return bound_by_.has_value() ? bound_by_->lower : ""; }
   std::string upper_by() const { return bound_by_.has_value() ? bound_by_->upper : ""; }
 
-  // BoundSettings::lower_by and upper_by. On the heap to save memory, because most bounds are the owner's and
-  // each job has two such objects.
+  // BoundSettings::lower_by and upper_by. On the heap to save memory: most bounds are the owner's and have no
+  // text, and each job has two wrappers with bounds.
   struct BoundBy {
     std::string lower, upper;
   };

@@ -52,7 +52,7 @@ std::unique_ptr<Recommender> WithOomFloor(std::unique_ptr<Recommender> inner, Oo
 
 struct FloorSettings {
   double least = 0;         // lower bound, cores or bytes
-  bool keep_start = false;  // at least the usage in the first windows after a start
+  bool keep_start = false;  // true if the limit is at least the usage in the first windows after a start
   // Share by which the limit is raised for a job with less than kYoungDays of history and no risk forecast of
   // the recommender. The share is doubled for the first two days, full for the next two days, then halved.
   double young_margin = 0;
