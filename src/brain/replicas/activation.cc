@@ -13,8 +13,8 @@
 namespace taut::brain {
 namespace {
 
-// Marks this wrapper's part of a state. No count of an external answer, which another state may have at this
-// position, equals the mark.
+// Marks this wrapper's part of a state. Another state may have the count of an external answer at this position,
+// but no such count equals the mark.
 constexpr uint32_t kMark = 0xAC71FA7E;
 
 double Seconds(int64_t us) { return static_cast<double>(us) / kMicrosPerSecond; }

@@ -29,7 +29,7 @@ class CountSmoother {
   // Save the two parts of the state. A policy writes its own state between the two parts.
   void SaveRecommendations(ByteWriter& out) const;
   void SaveFigures(ByteWriter& out) const;
-  // Load the two parts of the state. If `in` fails, the object is not to be used.
+  // Load the two parts of the state. If `in` fails, the object must not be used.
   void LoadRecommendations(StoredValues& in);
   void LoadFigures(StoredValues& in);
   size_t heap_bytes() const { return raw_.size() * sizeof(Raw); }

@@ -16,7 +16,7 @@ namespace {
 
 struct Case {
   std::string name;
-  double load = 12;  // busy tasks at night; the load at noon is a multiple
+  double load = 12;  // busy tasks at night; at noon the load is a multiple of this number
   int max = 1000;
   double change_price = 8;
   double order = 0.001;

@@ -115,7 +115,7 @@ TEST(Forecast, ThePriceFollowsTheOrder) { CheckPrices(0.02, 20, 0.001, 0.001 * (
 // With a small target share, a single overloaded minute must not raise the price strongly.
 TEST(Forecast, ThePriceRisesByATenthAtMost) { CheckPrices(0.001, 50, 0.0001, 0.1 - 0.0001); }
 
-// An overload at a count that another program or a bound set does not change the price.
+// If another program or a bound determined the count, an overload does not change the price.
 TEST(Forecast, ThePriceIsNotLearntFromCountsOfOthersOrAtABound) {
   ReplicaSettings s;
   s.forecast.min_history_s = 600;

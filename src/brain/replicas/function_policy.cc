@@ -14,7 +14,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr size_t kMostShown = 120;  // most characters of an expression in a reason
+constexpr size_t kMostShown = 120;  // highest number of characters of an expression in a reason
 
 // Change of the count, in tasks, up to which a step is not limited: a mistake in the function would cause a
 // larger step.
@@ -228,7 +228,7 @@ std::unique_ptr<ReplicaPolicy> FunctionPolicy::Clone() const {
   return copy;
 }
 
-// The fields that depend on settings precede the others, so that Load can reject a state of other settings.
+// Fields that depend on settings precede the other fields, so that Load can reject a state of other settings.
 void FunctionPolicy::Save(ByteWriter& out) const {
   out.PutString(settings_.target);
   out.Put(smoothing_.average_s);

@@ -14,8 +14,8 @@ namespace taut::brain {
 // The pods of one workload, grouped by their state. All pods have equal requests.
 struct HpaPods {
   std::vector<double> usage;  // usage of the ready pods with a metric, as shares of the request
-  int unready = 0;            // pods that are not ready or within their initialisation period
-  int missing = 0;            // ready pods without a metric
+  int unready = 0;            // number of pods that are not ready or are within their initialisation period
+  int missing = 0;            // number of ready pods without a metric
 };
 
 struct HpaProposal {

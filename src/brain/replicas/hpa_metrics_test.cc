@@ -82,8 +82,8 @@ struct Metered {
 
 constexpr double kNone = -1;
 
-// With ten tasks at half of one core each, a load of 5 is at the target; with thirty messages per task, 300
-// messages are.
+// For ten tasks, a load of 5 cores (half a core per task) and a queue of 300 messages (thirty per task) are at the
+// target.
 TEST(HpaMetrics, TheLargestCountIsTakenAndWithoutAMetricNoneIsRemoved) {
   struct {
     const char* what;

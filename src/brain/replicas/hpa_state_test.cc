@@ -252,7 +252,7 @@ TEST(HpaState, RefusesBytesThatCannotBe) {
     EXPECT_EQ(with(at, -1), absl::StatusCode::kDataLoss) << at;
   EXPECT_EQ(with(kKnown, uint8_t{2}), absl::StatusCode::kDataLoss);
   EXPECT_EQ(SavedHpa(other), empty) << "what is refused changes nothing";
-  // Two changes of 600 million tasks each exceed the bound of the sum in an int, but one change does not.
+  // The sum of two changes of 600 million tasks each exceeds the bound for an int; a single change does not.
   EXPECT_EQ(with(kUp + 8, 1'000'000'000), absl::StatusCode::kOk);
   std::string two = bytes;
   two[kUp - 1] = 2;

@@ -69,7 +69,7 @@ class LoadModel {
   int slots_per_day() const { return slots_; }
   int steps_ahead() const { return heads_[1].ahead; }
   void Save(ByteWriter& out) const;
-  // Restores a model with equal slots and steps_ahead. If `in` fails, the object is not to be used.
+  // Restores a model with equal slots and steps_ahead. If `in` fails, the object must not be used.
   void Load(StoredValues& in);
   size_t state_bytes() const;
 

@@ -31,7 +31,7 @@ class QuarterRises {
   Answer At(Timestamp at) const;
   size_t heap_bytes() const { return rises_.capacity() * sizeof(float); }
   void Save(ByteWriter& out) const;
-  // If `in` fails, the object is not to be used.
+  // Restores the state. If `in` fails, the object must not be used.
   void Load(StoredValues& in);
 
  private:

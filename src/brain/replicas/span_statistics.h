@@ -30,7 +30,7 @@ class SpanStatistics {
   int64_t slot_s() const { return slot_s_; }
   // Save appends the samples. Load restores an object with equal spans and slots.
   void Save(ByteWriter& out) const;
-  // If `in` fails, the object is not to be used.
+  // If `in` fails, the object must not be used.
   void Load(StoredValues& in);
   size_t heap_bytes() const;
 

@@ -65,7 +65,7 @@ std::optional<double> SecondsOf(std::string_view text) {
   return std::nullopt;
 }
 
-// A parser with only the functions above, of which none is random, has state or reads text.
+// A parser with only the functions above. No function is random, has state or reads text.
 class Parser final : public mu::ParserBase {
  public:
   Parser() {

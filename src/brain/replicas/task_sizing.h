@@ -1,6 +1,6 @@
 // Selects the size and therefore the number of tasks: many small tasks or a few large tasks for a given load.
 //
-// With small tasks, the number follows the load closely and the loss of a task matters little, but each task
+// With small tasks, the number follows the load closely and the loss of a task matters little. However, each task
 // also needs the fixed amount of an idle task. docs/algorithms/replicas.md, "Size of a task".
 #pragma once
 
@@ -36,7 +36,7 @@ enum class SizeFault : uint8_t {
   kNone,
   kTooLarge,  // the task does not fit a node
   kTooSmall,  // the task is smaller than min_cores
-  kUneven,    // loads differ so that some tasks would exceed their limit
+  kUneven,    // loads are so unequal that some tasks would exceed their limit
   kTooMany,   // the peak requires more tasks than replicas.max
   kLoss,      // after the loss of `spare` tasks, the other tasks could not process the peak
 };
