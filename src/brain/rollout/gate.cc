@@ -180,8 +180,8 @@ Verdict Gate::Apply() {
       (policy_.mode != Mode::kCanary || p_.num_tasks > 1)) {
     state_.trial.reset();
   }
-  // Must precede all checks that end or prolong the trial, because too many kills must roll back the trial at
-  // once.
+  // This check must precede all checks that end or prolong the trial, because too many kills must roll back the
+  // trial at once.
   if (TrialRuns() && state_.trial->TooManyOoms()) return RollBack(Comparison(), true);
   // An OOM raise supersedes a trial: the new limit applies to all tasks.
   if (p_.oom && Raises(current_)) {
@@ -200,7 +200,7 @@ Verdict Gate::Apply() {
         DecisionKind::kSet, before, p_.recommended,
         StrCat("raised before usage, which grows, reaches the limit: ", Change(before, *p_.recommended)));
   }
-  // Must precede the checks of the recommendation and of the trial, because bounds apply even without a
+  // This call must precede the checks of the recommendation and of the trial, because bounds apply even without a
   // recommendation and during a trial.
   if (std::optional<Verdict> kept = KeepBounds(); kept.has_value()) return *std::move(kept);
   if (TrialRuns()) return JudgeTrial();
@@ -322,7 +322,7 @@ uint32_t Gate::TrialSize() const {
   return std::min(TrialTasks(p_.num_tasks, policy_.canary.share), candidates);
 }
 
-// Ends a trial whose limit was not applied. Such a trial is no evidence about the limit.
+// Ends a trial whose limit was not applied. Such a trial does not test the limit.
 std::optional<Verdict> Gate::EndUndelivered() {
   const Trial& trial = *state_.trial;
   const bool failed = trial.failed && !trial.delivered;
@@ -412,8 +412,8 @@ Verdict Gate::RollBack(std::string_view why, bool limit_is_bad) {
 Verdict Gate::JudgeTrial() {
   const Trial& trial = *state_.trial;
   const int64_t lived = p_.now_s - trial.since_s;
-  // Must precede the causes that end the trial without a verdict, because evidence against the limit has
-  // priority.
+  // This check must precede the causes that end the trial without a verdict, because evidence against the limit
+  // has priority.
   if (trial.TooOftenOver(policy_.canary) || trial.TooOftenThrottled(policy_.canary))
     return RollBack(Comparison(), true);
   if (policy_.WatchesVersion(p_.now_s) && *policy_.version.since_s > trial.since_s) {

@@ -5,21 +5,22 @@
 // Conditions for which a change waits:
 //                       min_change   change_period   maintenance window   trial
 //   a lower limit       yes          yes             yes                  in mode canary
-//   a higher limit      for a day    a sixth of it   yes                  no: it can only help the tasks
+//   a higher limit      for a day    a sixth         yes                  no: a raise only helps the tasks
 //   a raise after OOM   no           no              no                   no
 //   a trial's rollback  no           no              no
 //   a release           no           no              no
-//   mode observe        yes          as above        no                   no
+//   mode observe        yes          yes or a sixth  no                   no
+//
 // No limit is lowered for watch_version after a new version of the program started (JobPolicy::version), so that
-// no limit is below the previous version's. During this time a raise waits for no period. A trial that a new
-// version interrupts ends without promotion, because its tasks ran both versions.
+// limits stay at least as high as for the previous version. During this time a raise does not wait for a period. A
+// trial that a new version interrupts ends without promotion, because its tasks ran both versions.
 // A limit whose forecast chance of an overrun exceeds the highest allowed chance is raised without waiting for
 // min_change and change_period (Recommender::UpdateRisk).
 // A limit in force below the current lower bound is raised to the bound at once. A limit above the upper bound
 // is lowered to the bound, and waits only for a maintenance window.
 // A "higher limit" is above the limit in force, which is the owner's until Tautline sets a limit. Every change
 // restarts the period. "For a day": a raise by less than min_change waits for a day after the last change, and
-// forever if Tautline has set no limit.
+// forever if Tautline has set no limit. "A sixth": a raise waits for a sixth of change_period.
 //
 // A trial runs on named tasks, chosen from the running tasks at the trial's start. Tasks that end are replaced.
 // If agents report limits, a task-window counts only if the agent reported the trial's limit for the whole
@@ -143,8 +144,8 @@ struct Proposal {
   int64_t now_s = 0;
   std::optional<double> owner_limit;
   std::optional<double> recommended;  // limit within the policy's bounds; absent: no recommendation yet
-  bool oom = false;                   // a task was just OOM-killed, so a raise does not wait
-  bool grows = false;                 // a task will soon reach its limit, so a raise does not wait
+  bool oom = false;                   // true if a task was just OOM-killed; a raise then does not wait
+  bool grows = false;                 // true if a task will soon reach its limit; a raise then does not wait
   uint32_t num_tasks = 0;             // number of tasks in the last closed window
   // Numbers of the tasks on which a limit can be tried, ascending; nullptr if no window was just closed.
   const std::vector<uint32_t>* tasks = nullptr;
@@ -179,8 +180,8 @@ struct TrialWindow {
 // Adds a window to the counts of both sides of a trial. Call before Decide.
 void CountTrialWindow(const TrialWindow& window, GateState& state);
 // Adds OOM kills of a task to the counts of a trial. Call before Decide. `limit` is the limit in force at the
-// kill; absent if unknown. A kill of a member at a limit above the trial's limit is no evidence about the trial
-// and is ignored.
+// kill; absent if unknown. Ignores a kill of a member at a limit above the trial's limit, because the trial's
+// limit did not cause the kill.
 void CountTrialOom(uint32_t task, uint64_t kills, std::optional<double> limit, GateState& state);
 // Records the outcome of an order. Ignores an order that did not start the running trial.
 void NoteTrialOutcome(const OutcomeUpdate& outcome, GateState& state);

@@ -246,8 +246,9 @@ TEST(Gate, ANewVersionEndsATrialAndWhatIsWatched) {
   EXPECT_FALSE(one.trial.has_value());
 }
 
-// Usage may permanently exceed a limit by a small amount. A limit slightly above usage may be the owner's
-// choice.
+// A raise by less than min_change waits for a day after Tautline's last change. Without this raise, usage could
+// exceed the limit permanently by a small amount. Such a raise never replaces an owner's limit, which may be
+// intended.
 TEST(Gate, ASmallRaiseWaitsForADay) {
   for (const Mode mode : {Mode::kAuto, Mode::kCanary, Mode::kObserve}) {
     GateState state;

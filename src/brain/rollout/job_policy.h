@@ -17,7 +17,7 @@
 
 namespace taut::brain {
 
-// A weekly time in which limits may change, in UTC: [start, end). If end <= start, the window ends on the next
+// A weekly time, [start, end) in UTC, in which limits may change. If end <= start, the window ends on the next
 // day.
 struct MaintenanceWindow {
   uint8_t days = 0x7F;  // days of the week; bit 0 is Monday
@@ -52,7 +52,7 @@ struct JobPolicy {
   JobClass job_class = JobClass::kServing;
   OomTolerance oom_tolerance = OomTolerance::kBySize;
   PerResource<BoundSettings> bounds_by = BoundSettings::ForEach();
-  // Range that people other than the owner allow, such as a LimitRange. It overrides the bounds.
+  // Range that people other than the owner allow, such as a LimitRange. The range overrides the bounds.
   PerResource<AllowedRange> allowed_by;
   PerResource<Allocation> allocation_by;
   std::optional<double> risk;  // target share of OOM-days; absent: the fleet's target applies
@@ -64,8 +64,8 @@ struct JobPolicy {
   double watch_version_s = kDay;   // seconds after a new version in which no limit is lowered; 0: off
   std::vector<MaintenanceWindow> maintenance;  // empty if limits may change at any time
   std::optional<double> startup_grace_s;  // absent if job_class determines the grace, see StartupGraceSeconds
-  // Seconds after a task's start in which CPU usage is stored separately and the task may have another limit; 0
-  // turns this off.
+  // Seconds after a task's start in which CPU usage is stored separately and the task may have another limit. 0:
+  // off.
   double startup_window_s = 0;
   // Limit of starting tasks until a start was observed, as a multiple of the limit in force. Absent: starting
   // tasks have the limit in force.
@@ -102,8 +102,8 @@ int64_t StartupGraceSeconds(const JobPolicy& policy);
 int64_t StartupGraceSeconds(const JobPolicy& policy, Resource resource);
 // Returns the load that the number of the job's tasks follows.
 VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy);
-// Returns true if the job could never start again at 0 tasks: its number of tasks may be 0 and follows a load
-// that does not exist without tasks.
+// Returns true if the job could never start again at 0 tasks. This is the case if the number of tasks may be 0 and
+// follows a load that does not exist without tasks.
 bool GoesToZeroForGood(const JobPolicy& policy);
 // Returns true if both policies create the same recommender for this resource. The recommender of one policy can
 // then load the learnt state of the other recommender.

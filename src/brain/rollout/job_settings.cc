@@ -151,7 +151,7 @@ absl::StatusOr<double> ParseNumber(const Row& row, std::string_view text) {
   return *value / row.scale;
 }
 
-// Requires a row whose key begins with the name of a resource.
+// Returns the resource whose name begins the row's key. REQUIRES: the key begins with the name of a resource.
 Resource ResourceOf(const Row& row) {
   return *ResourceNamed(row.setting.key.substr(0, row.setting.key.find('.')));
 }

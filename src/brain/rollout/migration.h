@@ -21,7 +21,7 @@ struct MigrationSettings {
   double max_cpu_cores = 4;  // highest sums of the owner's limits over all tasks; both bounds must hold
   double max_memory_bytes = 16 * 1024 * kMiB;
   double observe_days = 14;     // minimum days in observe mode
-  double max_days_over = 0.05;  // highest share of these days with usage above the would-be limit
+  double max_days_over = 0.05;  // highest share of days in observe mode with usage above the would-be limit
   double notice_days = 3;
 };
 
@@ -52,9 +52,10 @@ struct MigrationVerdict {
 };
 
 // Decides about one job at the end of a day. `policy` is the result of rules and people's settings, without the
-// move itself. The count of days restarts if the job is not in observe mode, its owner opted out, it grew too
-// large, or it was above its would-be limit too often. The result is then kWithdraw if a notice was given. A
-// moved job stays moved, even if migration is disabled, until the job's policy or owner sets another mode.
+// move itself. The count of days restarts if the job is not in observe mode, has grown too large, or was above its
+// would-be limit too often. The count also restarts if the owner opted out. The result is then kWithdraw if a
+// notice was given. A moved job stays moved, even if migration is disabled, until the job's policy or owner sets
+// another mode.
 MigrationVerdict StepMigration(const MigrationSettings& settings, const JobPolicy& policy,
                                const MigrationFacts& facts, MigrationState& state);
 

@@ -395,8 +395,8 @@ TEST_F(NamedTrialTest, ReplacesNoMoreTasksThanEnded) {
   EXPECT_EQ(state_.trial->members.size(), 6U);
 }
 
-// Ended tasks may return, so the trial keeps up to 24 members: the 20 that are allowed for 5 wanted tasks, and 4
-// new.
+// Ended tasks may return, so the trial keeps up to 24 members: the 20 members that are allowed for 5 wanted tasks,
+// and 4 new members.
 TEST_F(NamedTrialTest, RemembersTasksThatEndedButNotForEver) {
   Ask();
   for (uint32_t redeploy = 1; redeploy <= 5; ++redeploy) {

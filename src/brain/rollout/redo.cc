@@ -19,7 +19,8 @@ void Redo(const Decision& d, GateState& state) {
     return;
   }
   if (d.kind == DecisionKind::kRollBack) {
-    // Whether the limit failed is unknown here: VerticalPass stores a checkpoint with most roll-backs.
+    // The decision does not record whether the limit failed. VerticalPass stores a checkpoint with most
+    // roll-backs, and the checkpoint records whether the limit failed.
     if (state.trial.has_value()) {
       state.rolled_back_limit = state.trial->limit;
       state.rolled_back_s = d.time_s;

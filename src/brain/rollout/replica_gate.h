@@ -22,7 +22,7 @@ namespace taut::brain {
 // Counts reversals, which are rises of a number of tasks after a recent fall. Times are seconds since the epoch.
 struct ReplicaDamping {
   int64_t last_rise_s = INT64_MIN, last_fall_s = INT64_MIN;
-  uint8_t reversals = 0;  // consecutive rises within kReversalSeconds of a fall
+  uint8_t reversals = 0;  // number of consecutive rises within kReversalSeconds of a fall
 
   // Records a change of the number. Counts a reversal if a rise follows a recent fall.
   void NoteChange(int before, int after, int64_t now_s);
@@ -40,9 +40,9 @@ struct ReplicaGateState {
   int64_t last_change_s = INT64_MIN;
   // True if `in_force` tasks have run at some time since the order.
   bool reached = false;
-  // Number of consecutive windows that indicate that another program sets the number of tasks. After an order
-  // was reached, windows with another number count. Before, windows in which the number moved away from the
-  // order count. Windows in which tasks started do not count.
+  // Number of consecutive windows that indicate that another program sets the number of tasks. After an order was
+  // reached, windows with another number count. Before an order is reached, windows in which the number moved away
+  // from the order count. Windows in which tasks started do not count.
   uint8_t elsewhere = 0;
   // Number of windows since an order was last reached. A new order does not reset the count, because consecutive
   // orders may all remain unreached.
@@ -63,11 +63,11 @@ struct ReplicaGateState {
   absl::Status Load(ByteReader& in);
 };
 
-// Another program is assumed to set the number in two cases. After an order was reached, the number differs from
-// the order for kForeignWindows. Or the order was not reached in kUnreachedWindows and the number moved away
-// from the order for kForeignWindows. No order is then sent for kStepBackSeconds. Both counts are longer for
-// tasks that take several windows to start. A window in which tasks started does not count, because a rollout
-// has old and new tasks at once.
+// Another program is assumed to set the number in two cases:
+// - an order was reached, and the number then differs from the order for kForeignWindows;
+// - an order was not reached in kUnreachedWindows, and the number moved away from the order for kForeignWindows.
+// No order is then sent for kStepBackSeconds. Both counts are longer for tasks that take several windows to start.
+// A window in which tasks started does not count, because a rollout has old and new tasks at once.
 inline constexpr int kForeignWindows = 2, kUnreachedWindows = 3;
 inline constexpr int64_t kStepBackSeconds = 3600;
 // A rise within kReversalSeconds after a fall is a reversal. Each reversal doubles the hold, up to kMostSettles

@@ -178,8 +178,8 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
   for (const Override& o : overrides)
     (o.who == kMigrationName ? moves : people).push_back({o.key, o.value, StrCat("set by ", o.who)});
   apply_all(std::move(moves));
-  // Caps are applied after annotations and moves, which they bound, and before people's settings, which they do
-  // not bound.
+  // Caps are applied after annotations and moves, because caps bound both. People's settings are applied later,
+  // because caps do not bound them.
   for (const auto& [cap, rule] : CapsOf(job, labels)) {
     if (ApplyCap(*cap, policy)) name_source(cap->first, StrCat("cap of ", RuleName(rule, rules_[rule])));
   }

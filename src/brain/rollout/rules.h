@@ -38,7 +38,8 @@ KeyValue JobSettingNow(std::string_view key, std::string_view value);
 // former keys.
 absl::Status SetJobSetting(std::string_view key, std::string_view value, JobPolicy& policy);
 // Returns the value in the form that SetJobSetting reads; "" for a bound that is not set. For the key of a
-// resource's recommender, returns `recommender` if the resource's own is not set. REQUIRES: a key of the table.
+// resource's recommender, returns `recommender` if the resource has no recommender of its own. REQUIRES: a key of
+// the table.
 std::string GetJobSetting(std::string_view key, const JobPolicy& policy);
 // Checks combinations of settings. Returns InvalidArgument if, for example, a lower bound exceeds its upper
 // bound.
