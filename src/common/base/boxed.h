@@ -13,7 +13,7 @@ template <typename T>
 class Boxed {
  public:
   Boxed() = default;
-  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}  // NOLINT: as std::optional's
+  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}  // NOLINT: implicit, as in std::optional
   Boxed(const Boxed& other) : value_(other.has_value() ? std::make_unique<T>(*other) : nullptr) {}
   Boxed(Boxed&& other) noexcept = default;
   Boxed& operator=(const Boxed& other) {

@@ -7,7 +7,7 @@
 
 namespace taut {
 
-// Decayed least-squares line. 64 bytes; each point costs O(1). Not thread-safe.
+// Decayed least-squares line. The object is 64 bytes long; Add is O(1). Not thread-safe.
 class DecayedLine {
  public:
   // A point loses half of its weight after `half_life` further points. REQUIRES: half_life > 0.
@@ -16,9 +16,9 @@ class DecayedLine {
   // Adds a point. REQUIRES: x and y are finite and not negative.
   void Add(double x, double y);
 
-  // Returns true if the points separate the fixed part of y from the part that grows with x. Requirements:
-  // the weight of half_life / 2 points; a standard deviation of x of 5 % of its mean; a line that explains a
-  // third of the variance of y.
+  // Returns true if the points separate the fixed part of y from the part that grows with x. The points must have
+  // the weight of half_life / 2 points, and x a standard deviation of at least 5 % of its mean. The line must
+  // explain at least a third of the variance of y.
   bool is_known() const;
   // Return the value of y at x = 0, and the slope; both are >= 0. Until is_known(), fixed() is the mean of y,
   // and slope() is 0.

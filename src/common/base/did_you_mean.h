@@ -1,4 +1,4 @@
-// Suggests the name that was probably meant by a mistyped name.
+// Suggests a known name for a mistyped name.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace taut {
 // character, and swaps of two neighbours (restricted Damerau-Levenshtein distance). O(a * b).
 size_t EditDistance(std::string_view a, std::string_view b);
 
-// Returns `; did you mean "NAME"?` with the nearest candidate, or "" if none is similar. A candidate is
-// similar if the edits number at most half of the characters of `name` behind its last '.', or if the
+// Returns `; did you mean "NAME"?` with the nearest candidate, or "" if none is similar. A candidate is similar if
+// the number of edits is at most half of the number of characters of `name` behind its last '.', or if the
 // candidate contains `name`.
 std::string DidYouMean(std::string_view name, std::span<const std::string_view> candidates);
 

@@ -44,7 +44,7 @@ struct LogField {
 // an event stays one line.
 std::string LogText(std::string_view action, std::span<const LogField> fields);
 // Returns an object such as {"time":"...","level":"info","action":"limit_set","job":"shop/web","to":null}. An
-// empty `action` is left out: the fields then hold a plain message.
+// empty `action` is left out: the fields then contain a plain message.
 std::string LogJson(std::string_view time, std::string_view level, std::string_view action,
                     std::span<const LogField> fields);
 

@@ -20,7 +20,7 @@ class MetricsText {
   void Counter(std::string_view name, std::string_view help, uint64_t value, Labels labels = {});
   // Adds a counter of seconds, or of another amount with a fraction.
   void Counter(std::string_view name, std::string_view help, double value, Labels labels = {});
-  // Adds a histogram. `counts` has one count per bucket, not cumulated, and a last count for values above all
+  // Adds a histogram. `counts` contains one count per bucket, not cumulated, and a last count for values above all
   // bounds.
   void Histogram(std::string_view name, std::string_view help, std::span<const double> bounds,
                  std::span<const uint64_t> counts, double sum, Labels labels = {});

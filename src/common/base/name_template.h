@@ -21,12 +21,13 @@ std::string_view LabelValue(std::span<const LabelView> labels, std::string_view 
 // Label that contains the name of a series' metric.
 inline constexpr std::string_view kMetricNameLabel = "__name__";
 
-// Text with placeholders in braces: "{namespace}/{owner}". {a|b} becomes the value of label a, or that of
-// label b if label a is empty. A placeholder that ends in '/' is optional: it becomes the value (with '_' for
-// each '/') and a '/', or nothing if the value is empty.
+// Text with placeholders in braces: "{namespace}/{owner}". {a|b} becomes the value of label a, or the value of
+// label b if label a is empty. A placeholder that ends in '/' is optional: it becomes the value (with '_' for each
+// '/') and a '/', or nothing if the value is empty.
 class NameTemplate {
  public:
-  // Returns the value of "owner" or "owner.kind", which are computed from a pod's owner and are not labels.
+  // Function that returns the value of "owner" or "owner.kind", which are computed from a pod's owner and are not
+  // labels.
   using Derived = absl::FunctionRef<std::string(std::string_view placeholder)>;
 
   // Parses a template. InvalidArgument for an unpaired brace or an empty placeholder.

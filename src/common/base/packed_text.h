@@ -1,5 +1,5 @@
-// Stores a text or bytes, for objects that exist in millions. The object is one pointer wide; the heap block has 4
-// bytes more than the text.
+// Stores a text or bytes, for objects that exist in millions. The object is one pointer wide; the heap block is 4
+// bytes longer than the text.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class PackedText {
     std::memcpy(&size, bytes_.get(), sizeof(size));
     return {bytes_.get() + sizeof(size), size};
   }
-  operator std::string_view() const { return view(); }  // NOLINT: reads like a string
+  operator std::string_view() const { return view(); }  // NOLINT: implicit, as for std::string
   bool empty() const { return bytes_ == nullptr; }
   void clear() { bytes_.reset(); }
   size_t heap_bytes() const { return bytes_ == nullptr ? 0 : sizeof(uint32_t) + view().size(); }

@@ -28,7 +28,7 @@ TEST(PackedText, CanBeSetToAPieceOfItselfAndMoved) {
   EXPECT_EQ(text, "xy");
   const PackedText moved = std::move(text);
   EXPECT_EQ(moved, "xy");
-  EXPECT_TRUE(text.empty());  // NOLINT: it is said to be empty
+  EXPECT_TRUE(text.empty());  // NOLINT: a moved-from text is empty
   EXPECT_EQ(sizeof(PackedText), sizeof(void*));
 }
 

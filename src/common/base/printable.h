@@ -1,4 +1,4 @@
-// Checks and escapes text from outside that people read.
+// Checks and escapes untrusted text that people read.
 #pragma once
 
 #include <string>

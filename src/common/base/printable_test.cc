@@ -18,7 +18,7 @@ TEST(IsPrintableUtf8, TakesTextAndNothingElse) {
   }
 }
 
-// The characters reverse the direction of text or break lines, so that a name looks like another name.
+// Characters that reverse the direction of text or break lines can make a name look like another name.
 TEST(IsPrintableUtf8, RefusesWhatChangesTheDirection) {
   for (const char* text : {"pay\u202egnp.exe", "a\u2066b", "\u200f", "line\u2028break"}) {
     EXPECT_FALSE(IsPrintableUtf8(text)) << Printable(text);

@@ -12,8 +12,8 @@
 
 namespace taut {
 
-// Raises the soft limit of open files to the hard limit; leaves it unchanged on error. The usual soft limit
-// of 1,024 protects programs that use select(), which this project does not use.
+// Raises the soft limit of open files to the hard limit; leaves the soft limit unchanged on error. The usual soft
+// limit of 1,024 protects programs that use select(), which this project does not use.
 inline void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -39,8 +39,8 @@ inline uint64_t ResidentBytes() {
 }
 
 // Returns freed memory to the kernel if resident memory exceeds the heap in use by more than an eighth and 64 MiB.
-// glibc keeps free pages between blocks in use: 2 of 6.3 GiB with a million jobs. Returning them takes 0.2 s at
-// this size. Otherwise the call takes some microseconds.
+// glibc keeps free pages between blocks in use: 2 of 6.3 GiB with a million jobs. Returning these pages takes 0.2
+// s at this size. A call that returns nothing takes some microseconds.
 inline void ReturnFreedMemory() {
 #ifdef __GLIBC__
   constexpr uint64_t kSmall = uint64_t{64} << 20;

@@ -21,7 +21,7 @@ class Rng {
   double Uniform(double low, double high) { return low + (high - low) * Uniform(); }
   // Uniform in [0, n). The bias is below n / 2^64. REQUIRES: n > 0.
   uint64_t Below(uint64_t n);
-  // Standard normal (Box-Muller; every second call returns the value kept from the first).
+  // Standard normal (Box-Muller; every second call returns the value that the previous call kept).
   double Normal();
   // Pareto: P(X > x) = (min / x)^alpha for x >= min.
   double Pareto(double min, double alpha) { return min * std::pow(1.0 - Uniform(), -1.0 / alpha); }

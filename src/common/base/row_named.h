@@ -51,7 +51,7 @@ absl::StatusOr<const std::ranges::range_value_t<Rows>*> RowNamed(std::string_vie
   return UnknownName(what, name, RowNames(rows));
 }
 
-// Returns the keys of a table's rows, in their order.
+// Returns the keys of a table's rows, in the order of the rows.
 template <typename Table>
 std::vector<std::string_view> KeysOf(const Table& table) {
   std::vector<std::string_view> out;

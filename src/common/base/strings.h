@@ -1,5 +1,5 @@
-// Small text helpers over std::string_view. They replace Abseil's, because Debian builds Abseil with a string_view
-// of its own, which does not convert to std::string_view.
+// Small text helpers over std::string_view. They replace Abseil's helpers, because Debian builds Abseil with a
+// string_view of its own, which does not convert to std::string_view.
 #pragma once
 
 #include <concepts>
@@ -20,9 +20,9 @@ inline std::string_view Message(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
 }
 
-// One part of StrCat: a text (a view, which must outlive the call), a character, a truth value or a number.
-// TextPart is a type, not a template, so that a call compiles to a list of parts, and only strings.cc compiles
-// fmt's code for numbers.
+// One part of StrCat: a text (a view, which must outlive the call), a character, a bool or a number. TextPart is a
+// type, not a template, so that a call compiles to a list of parts, and only strings.cc compiles fmt's code for
+// numbers.
 class TextPart {
  public:
   TextPart(std::string_view text) : kind_(Kind::kText), text_(text) {}
@@ -86,7 +86,7 @@ std::string Join(const Range& parts, std::string_view separator) {
 
 // Returns a view without leading and trailing blanks, tabs and line ends.
 std::string_view StripSpace(std::string_view text);
-// Returns views of the pieces between separators. Empty text has one empty piece.
+// Returns views of the pieces between separators. Empty text yields one empty piece.
 std::vector<std::string_view> Split(std::string_view text, char separator);
 // Parses a finite decimal number that is the whole text, with an optional sign; else nullopt. Ignores the
 // locale.

@@ -35,7 +35,7 @@ TEST(Utf8, EachCodePointHasOneSequence) {
   EXPECT_EQ(by_length[1], 0U);
   EXPECT_EQ(by_length[2], size_t{0x800 - 0x80} * 256);  // a two-byte character is valid before any third byte
   EXPECT_EQ(by_length[3], size_t{0x1'0000 - 0x800 - 0x800});
-  EXPECT_EQ(by_length[4], size_t{0x10'0000} / 64);  // all have the same fourth byte
+  EXPECT_EQ(by_length[4], size_t{0x10'0000} / 64);  // one of the 64 possible fourth bytes
 }
 
 }  // namespace
