@@ -22,7 +22,7 @@ Bucket BucketFloats::Highest() const {
 
 void BucketFloats::Insert(Bucket b) {
   assert(b < Grid::kMaxBuckets);
-  // Grow by half, but by at most 8 rows: a job has tens of buckets, and with 100,000 jobs each spare row
+  // Grow the block by half, but by at most 8 rows: a job has tens of buckets, and with 100,000 jobs each spare row
   // costs megabytes.
   if (size_ == capacity_) Reallocate(capacity_ + std::clamp<size_t>(capacity_ / 2, 4, 8));
   float* const row = values_.get() + RankOf(b) * stride_;

@@ -1,9 +1,9 @@
-// An ordered sparse array over a grid. A bitmap marks the buckets that are present; their values are packed
-// in ascending order. A popcount finds a bucket's position, without a search. A row has `stride` floats, one
-// per decay rate.
+// An ordered sparse array over a grid. A bitmap marks the buckets that are present; their values are packed in
+// ascending order. A popcount finds a bucket's position, without a search. A row contains `stride` floats, one per
+// decay rate.
 //
-// The object has 88 bytes; the heap block has 4 * stride bytes per row and grows by half, by 4 to 8 rows at a
-// time.
+// The object is 88 bytes long. The heap block contains 4 * stride bytes per row and grows by half, by 4 to 8 rows
+// at a time.
 #pragma once
 
 #include <algorithm>
@@ -103,7 +103,7 @@ class BucketFloats {
   std::unique_ptr<float[]> values_;
   uint16_t before_[kWords] = {};  // number of buckets present in the words below
   uint16_t size_ = 0;
-  uint16_t capacity_ = 0;  // rows
+  uint16_t capacity_ = 0;  // rows in the allocated block
   uint16_t stride_;
 };
 

@@ -40,7 +40,7 @@ std::string CompressIfSmaller(std::string_view payload) {
   return packed.size() < payload.size() ? packed : std::string();
 }
 
-// Returns the compressed payload if it saves a quarter or more, else "".
+// Returns the compressed payload if compression saves a quarter or more, else "".
 std::string CompressIfWorthwhile(std::string_view payload) {
   if (payload.size() < kMinToCompress) return {};
   const auto pays = [](size_t packed, size_t raw) { return packed > 0 && packed <= raw - raw / 4; };

@@ -1,7 +1,7 @@
 // The envelope of all checkpoints: identifies the format and its version, and detects damage.
 //
-// Byte layout: docs/reference/storage.md, "Checkpoints". The payload is opaque here; objects append
-// themselves to it with Save and restore themselves with Load.
+// Byte layout: docs/reference/storage.md, "Checkpoints". These functions do not interpret the payload; objects
+// append themselves to it with Save and restore themselves with Load.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr size_t kMaxCheckpointPayload = size_t{4} << 30;
 
 enum class CheckpointCompression : uint8_t {
   kAuto,     // zstd from 4 KiB up, if a trial on the first 128 KiB saves a quarter or more
-  kSmaller,  // zstd if it saves anything: for data written once and kept long
+  kSmaller,  // zstd if the result is smaller: for data that is written once and kept for a long time
   kNever
 };
 

@@ -173,7 +173,7 @@ TEST(Checkpoint, RecordsSurviveDamage) {
     b.Shares(&shares);
     for (const float share : shares.over) EXPECT_TRUE(share >= 0 && share <= 1.001F) << share;
   });
-  EXPECT_GT(accepted, 0);  // some damaged records are accepted, so that the checks above have run
+  EXPECT_GT(accepted, 0);  // some damaged records are accepted: the checks above have run
 }
 
 TEST(Checkpoint, SmallerIsTheSmallerOfBoth) {

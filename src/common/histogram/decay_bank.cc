@@ -88,7 +88,8 @@ DecayRates DecayRates::FromHalfLives(std::span<const double> half_lives_s) {
 
 void DecayBank::Step(int32_t windows_elapsed, std::span<const BucketShare> signal) {
   assert(windows_elapsed >= 0);
-  // Saturates, because a job may pause for any time. An empty bank has no age: its scale starts at 1 again.
+  // Saturates, because a job may pause for any length of time. An empty bank has no age: its scale starts at 1
+  // again.
   windows_ += std::min(windows_elapsed, kMaxWindows - windows_);
   if (empty()) windows_ = 0;
   double weight = 0;
@@ -159,7 +160,7 @@ void DecayBank::Shares(BankShares* out) const {
   out->over.resize(count * lanes);
   out->under.resize(count * lanes);
   const Lanes inverse = SumOfRows(rows_).Inverse();
-  // Sum each side from its own end: 1 minus the other side would lose small tails to rounding.
+  // Sum each table from its own end of the rows: 1 minus the opposite share would lose small tails to rounding.
   Lanes below(stride());
   ForEach([&](int position, Bucket b, const float* row) {
     const auto at = static_cast<size_t>(position);

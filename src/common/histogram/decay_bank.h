@@ -44,12 +44,12 @@ class DecayRates {
  private:
   int size_;
   double max_halvings_ = 0;
-  std::array<double, kMax> d_ = {};  // 0 in padding lanes, which adds nothing
+  std::array<double, kMax> d_ = {};  // 0 in padding lanes, to which a signal then adds nothing
   std::array<double, kMax> halvings_ = {};
 };
 
-// Shares of the mass above and below each bucket, for each rate. Buckets ascend; row i of a table starts at i
-// * stride; padding lanes hold 0. A caller reuses one object to save allocations.
+// Shares of the mass above and below each bucket, for each rate. Buckets are ascending. Row i of a table starts at
+// i * stride, and padding lanes are 0. A caller reuses one object to save allocations.
 struct BankShares {
   int stride = 0;
   std::vector<Bucket> buckets;
@@ -75,8 +75,8 @@ class DecayBank {
   const DecayRates& rates() const { return *rates_; }
   Bucket Lowest() const { return rows_.Lowest(); }    // REQUIRES: !empty()
   Bucket Highest() const { return rows_.Highest(); }  // REQUIRES: !empty()
-  // Calls fn(int position, Bucket, const float* scaled_row) in ascending order. Lane m of a row is the
-  // bucket's value in H_m, in a scale of lane m. Its product with lane m of InverseMasses is the bucket's
+  // Calls fn(int position, Bucket, const float* scaled_row) in ascending order. Lane m of a row is the bucket's
+  // value in H_m, in a scale of lane m. The product of this value and lane m of InverseMasses is the bucket's
   // share of the mass.
   template <typename Fn>
   void ForEach(Fn&& fn) const {

@@ -72,7 +72,7 @@ void CheckAgainst(const NaiveBank& naive, const DecayBank& bank) {
   const auto stride = static_cast<size_t>(bank.stride());
   std::vector<float> inverse(stride);
   bank.InverseMasses(inverse);
-  constexpr double kSlack = 1e-3;  // shares; pruning takes up to 1e-6 per bucket and rescale
+  constexpr double kSlack = 1e-3;  // shares; pruning removes up to 1e-6 per bucket and rescale
   for (size_t m = 0; m < naive.h.size(); ++m) {
     const double mass = naive.Sum(m, 0, Grid::kMaxBuckets);
     if (mass < 1e-12) continue;
@@ -229,7 +229,7 @@ TEST(DecayBank, LoadRefusesOtherRatesAndKeepsItsContent) {
   other.Step(1, std::vector<BucketShare>{{7, 1.0F}});
   ByteReader in(bytes);
   EXPECT_EQ(other.Load(in).code(), absl::StatusCode::kInvalidArgument);
-  // Read with three rates, the same rows have values in their padding.
+  // Read with three rates, the rows of eight rates contain values in lanes that must be padding.
   std::string disguised = bytes;
   disguised[0] = 3;
   ByteReader padded(disguised);

@@ -11,8 +11,8 @@ namespace taut {
 namespace {
 
 constexpr double kPruneShare = 1e-6;
-// Smaller scaled weights are dropped, larger weights are cut off. Both bounds are far from the range in which
-// a float loses bits.
+// Smaller scaled weights are dropped, and larger weights are capped. Both bounds are far from the range in which a
+// float loses bits.
 constexpr double kMinScaled = 1e-36;
 constexpr double kMaxScaled = 1e30;
 // Greatest time. A double cannot represent every later second.
@@ -41,8 +41,8 @@ void DecayingHistogram::AddSlow(Bucket bucket, double weight, int64_t time_s) {
 }
 
 void DecayingHistogram::MoveReference(int64_t time_s) {
-  // Move by whole half-lives if these are whole seconds: the factor is then a power of two, and no float
-  // loses a bit.
+  // Move the reference by whole half-lives if these are whole seconds: the factor is then a power of two, and no
+  // float loses a bit.
   const double half_lives = std::floor(LogScaleAt(time_s));
   const double step = half_lives * half_life_s_;
   const int64_t to =

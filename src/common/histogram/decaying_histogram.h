@@ -28,9 +28,9 @@ class DecayingHistogram {
   // REQUIRES: half_life_s > 0; infinity means no decay. `grid` is Grid::Cpu() or Grid::Memory().
   DecayingHistogram(const Grid& grid, double half_life_s);
 
-  // Adds `weight` >= 0 at time_s. Times may go back: a sample before the newest sample is weighted by its age. A
-  // weight of 0, or a weight too old to be represented in a float, changes nothing. Amortised O(1), at most 10 ns
-  // when hot.
+  // Adds `weight` >= 0 at time_s. Times may be in any order: a sample before the newest sample is weighted by its
+  // age. A weight of 0, or a weight too old to be represented in a float, changes nothing. Amortised O(1), at most
+  // 10 ns when hot.
   void Add(double value, double weight, int64_t time_s) {
     AddToBucket(grid_->BucketOf(value), weight, time_s);
   }

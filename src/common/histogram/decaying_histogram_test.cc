@@ -93,7 +93,7 @@ void CheckAgainst(const Naive& naive, const DecayingHistogram& h, int64_t now_s)
 RC_GTEST_PROP(DecayingHistogram, AgreesWithAListOfSamplesInAnyOrder, ()) {
   const Grid& grid = **rc::gen::element(&Grid::Cpu(), &Grid::Memory());
   const double half_life_s = *rc::gen::element(12 * kHour, 48 * kHour, 1234.5);
-  const double half_lives = *rc::gen::element(0.5, 8.0, 300.0);  // 300 of 48 h: 20 months, many rescales
+  const double half_lives = *rc::gen::element(0.5, 8.0, 300.0);  // 300 x 48 h: 20 months, many rescales
   const auto samples = *Samples(grid, half_life_s, half_lives);
   RC_PRE(!samples.empty());
   const DecayingHistogram h = Fill(grid, half_life_s, samples);
@@ -131,7 +131,7 @@ RC_GTEST_PROP(DecayingHistogram, WithoutDecayItCounts, ()) {
   }
   RC_ASSERT(h.Peak() == peak);
   RC_ASSERT(h.Percentile(1.0) <= peak);
-  RC_ASSERT(h.TotalWeight(0) == total);  // sixteenths below 2^24: floats are exact
+  RC_ASSERT(h.TotalWeight(0) == total);  // fewer than 2^24 sixteenths: exact in a float
 }
 
 RC_GTEST_PROP(DecayingHistogram, RestoredItGoesOnBitForBit, ()) {
@@ -163,7 +163,7 @@ TEST(DecayingHistogram, HalvesEveryHalfLife) {
   const Bucket b = Grid::Cpu().BucketOf(1.0);
   EXPECT_DOUBLE_EQ(h.WeightOf(b, 1'000'000), 3.0);
   EXPECT_DOUBLE_EQ(h.WeightOf(b, 1'000'000 + 12 * 3600), 1.5);
-  // Continuous (docs/references.md, A5).
+  // Decay is continuous, not in whole half-lives (docs/references.md, A5).
   EXPECT_NEAR(h.WeightOf(b, 1'000'000 + 6 * 3600), 3 * std::sqrt(0.5), 1e-9);
   EXPECT_EQ(h.WeightOf(b + 1, 1'000'000), 0.0);
 }
@@ -204,7 +204,8 @@ TEST(DecayingHistogram, ForgetsWhatNoLongerCounts) {
   const int64_t day = 86'400;
   h.Add(100e9, 1.0, 0);
   for (int64_t t = 0; t < 200 * day; t += 300) h.Add(1e9, 1.0, t);
-  // 100 half-lives later the first window's peak is gone, and the sums match the rest.
+  // After 100 half-lives the first window's peak is gone, and the total weight is the sum over the remaining
+  // windows.
   EXPECT_EQ(h.Peak(), Grid::Memory().UpperBound(Grid::Memory().BucketOf(1e9)));
   EXPECT_NEAR(h.TotalWeight(200 * day), 1.0 / (std::exp2(300.0 / (48 * kHour)) - 1.0), 0.01);
   h.Add(2e9, 1.0, 4000 * day);
@@ -254,7 +255,7 @@ TEST(DecayingHistogram, LoadRefusesWhatSaveCannotWrite) {
   EXPECT_EQ(DecayingHistogram::Load(in, Grid::Cpu()).status().code(), absl::StatusCode::kDataLoss);
 }
 
-// Percentiles equal the rule over explicit buckets (percentile.h), in each variant.
+// Percentiles equal the results of the rule over explicit buckets (percentile.h), in each variant.
 TEST(DecayingHistogram, PercentilesAreTheRuleOverItsBuckets) {
   const Grid& grid = Grid::Cpu();
   DecayingHistogram h(grid, kInf);
@@ -348,7 +349,7 @@ TEST(DecayingHistogram, LargeSumsComeBack) {
 TEST(DecayingHistogram, LoadRefusesWhatCannotBe) {
   DecayingHistogram h(Grid::Cpu(), 12 * kHour);
   h.Add(1.0, 2.0, 0);
-  h.Add(1.1, 1e-5, 0);  // so small that a changed weight does not contradict the sums
+  h.Add(1.1, 1e-5, 0);  // so small that a change of this weight does not contradict the sums
   std::string bytes;
   ByteWriter out(&bytes);
   h.Save(out);

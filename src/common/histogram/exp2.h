@@ -8,7 +8,7 @@
 namespace taut {
 
 // Returns 2^x with a relative error below 1e-11; exact for whole x. Returns 0 below -1,000 and for NaN; x is
-// cut off at 1,000.
+// capped at 1,000.
 inline double Exp2(double x) {
   if (!(x >= -1000.0)) return 0.0;
   if (x > 1000.0) x = 1000.0;

@@ -36,9 +36,9 @@ class Grid {
   double LowerBound(Bucket k) const { return k == 0 ? 0.0 : bounds_[k - 1]; }
   std::span<const double> upper_bounds() const { return {bounds_, static_cast<size_t>(size_)}; }
 
-  // Returns the bucket that holds `value`. Accepts every value: negative values and NaN belong to bucket 0,
-  // values above the grid to the last bucket. A few ns: exponent and mantissa bits index a table, and at most
-  // one bound is compared; no logarithm.
+  // Returns the bucket that holds `value`. Accepts every value: negative values and NaN belong to bucket 0, values
+  // above the grid to the last bucket. Takes a few ns: exponent and mantissa bits index a table, and at most one
+  // bound is compared; no logarithm.
   Bucket BucketOf(double value) const;
 
   Grid(const Grid&) = delete;

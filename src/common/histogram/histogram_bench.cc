@@ -1,4 +1,4 @@
-// Time limits of the histograms, on data shaped as a real job's: log-normal usage over eight days.
+// Time limits of the histograms, on data like a real job's: log-normal usage over eight days.
 //
 //   add, hot <= 10 ns · p95 <= 60 ns · checkpoint and restore of 100,000 containers <= 1 s each
 //
@@ -142,8 +142,8 @@ struct Fleet {
   DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
   std::vector<Container> containers;
 
-  // About 50 buckets per histogram and bank, with different weights in each container, since copies would
-  // compress.
+  // About 50 buckets per histogram and bank, with different weights in each container, because equal content would
+  // compress too well.
   Fleet() {
     Rng rng(3);
     containers.reserve(kContainers);

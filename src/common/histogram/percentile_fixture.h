@@ -11,7 +11,7 @@ namespace taut {
 // Buckets in ascending order; the three vectors have equal sizes.
 struct ExplicitBuckets {
   std::vector<double> lower, upper;
-  std::vector<double> weights;  // >= 0
+  std::vector<double> weights;  // weights of the buckets, >= 0
 };
 
 // Returns the smallest bound such that the buckets up to this bound hold at least p (0..1) of the total. For p = 0

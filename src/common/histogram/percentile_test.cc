@@ -25,7 +25,7 @@ TEST(Percentile, WorkedExampleNeedsLowerBoundsAndInterpolation) {
   // of one task are ours, chosen to yield the published 38; the counts of two tasks are published.)
   EXPECT_NEAR(P95(one_task, BucketValue::kInterpolated, LoadBound::kLower), 38.0000, 1e-9);
   EXPECT_NEAR(P95(two_tasks, BucketValue::kInterpolated, LoadBound::kLower), 38.0 + 2.0 / 3, 1e-9);
-  // The paper's upper bounds yield another figure. A limit must be a bucket bound.
+  // With upper bounds in place of lower bounds the figure differs. A limit must be a bucket bound.
   EXPECT_NEAR(P95(two_tasks, BucketValue::kInterpolated, LoadBound::kUpper), 38.5, 1e-9);
   EXPECT_EQ(P95(two_tasks, BucketValue::kUpperBound, LoadBound::kUpper), 40.0);
 }

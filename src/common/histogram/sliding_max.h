@@ -11,9 +11,8 @@
 
 namespace taut {
 
-// A monotonic queue: a value that a later value equals or exceeds cannot become a maximum again and is
-// dropped. Stores at most one entry (6 bytes) per distinct bucket, however many windows pass. Not
-// thread-safe.
+// A monotonic queue: a value that a later value equals or exceeds cannot become a maximum again and is dropped.
+// Stores at most one entry (6 bytes) per distinct bucket, regardless of the number of windows. Not thread-safe.
 class SlidingMax {
  public:
   // Adds a value. Windows may be in any order and repeat. O(1) amortised in ascending order, else O(entries).
@@ -33,7 +32,7 @@ class SlidingMax {
 
  private:
   struct Entry {
-    uint16_t window_low, window_high;  // split, so that an entry has 6 bytes instead of 8
+    uint16_t window_low, window_high;  // split: an entry is 6 bytes long instead of 8
     Bucket bucket;
 
     static Entry Of(int32_t window, Bucket b) {
