@@ -17,7 +17,7 @@ namespace taut {
 // "none": the absent value, without fields and items. Cheap to copy. A lookup of a field costs O(fields).
 class JsonNode {
  public:
-  JsonNode() = default;  // none
+  JsonNode() = default;  // the absent value
 
   explicit operator bool() const { return at_[0] != 0; }  // false only for none; true for a JSON null
   bool is_null() const;
@@ -53,8 +53,8 @@ class JsonTree {
   JsonTree();
   ~JsonTree();
 
-  // Replaces the tree. Returns DataLoss, and leaves the root none, if the text is not JSON, is nested more
-  // than 1,024 deep, or exceeds 4 GiB. The text may be freed after the call. O(bytes).
+  // Replaces the tree. Returns DataLoss, and sets the root to none, if the text is not JSON, is nested more than
+  // 1,024 deep, or exceeds 4 GiB. The text may be freed after the call. O(bytes).
   absl::Status Parse(std::string_view text);
   JsonNode root() const { return root_; }
 

@@ -15,8 +15,8 @@ namespace ondemand = simdjson::ondemand;
 // enclosing walk, for error paths.
 struct JsonValue::Place {
   const Place* parent = nullptr;
-  std::string_view key = {};  // name, if it is a field
-  size_t index = 0;           // position, if it is an item
+  std::string_view key = {};  // name, if the value is a field
+  size_t index = 0;           // position, if the value is an item
   bool is_item = false;
   ondemand::value value = {};
 };
@@ -151,7 +151,7 @@ absl::Status JsonValue::ReadPrometheusNumber(double& out) const {
   return absl::OkStatus();
 }
 
-// Walks the array without ForEachItem's callbacks, because a response has millions of samples.
+// Walks the array without ForEachItem's callbacks, because a response may contain millions of samples.
 absl::Status JsonValue::ReadPrometheusSample(double& time_s, double& value) const {
   ondemand::array array;
   if (const error_code e = place_->value.get_array().get(array); e) return Failed(place_, e, "an array");

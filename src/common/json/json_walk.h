@@ -28,7 +28,7 @@ class JsonValue {
   struct Place;  // position in the text; defined in json_walk.cc
   explicit JsonValue(Place& place) : place_(&place) {}
 
-  absl::Status ReadKind(JsonKind& out) const;  // does not count as a read
+  absl::Status ReadKind(JsonKind& out) const;  // the value may still be read afterwards
   absl::Status Read(bool& out) const;
   absl::Status Read(int64_t& out) const;
   absl::Status Read(double& out) const;
@@ -44,7 +44,7 @@ class JsonValue {
   absl::Status ForEachField(FieldFn fn) const;
   absl::Status ForEachItem(ItemFn fn) const;
 
-  std::string path() const;   // "data.result[3]"
+  std::string path() const;   // path such as "data.result[3]"
   const char* begin() const;  // first byte of the value, in the text
   // Returns InvalidArgument with the value's path, for a value that the caller rejects.
   absl::Status Error(std::string_view what) const;
