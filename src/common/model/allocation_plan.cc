@@ -8,7 +8,7 @@
 namespace taut {
 namespace {
 
-// Most decimal fractions of a core have no exact double: 0.1 * 3 must not round up to 301m.
+// Most decimal fractions of a core are not exact as doubles: 0.1 * 3 must not round up to 301m.
 constexpr double kRounding = 1e-6;
 
 bool AreEqual(Resource resource, const std::optional<double>& a, const std::optional<double>& b) {

@@ -18,12 +18,12 @@ struct ContainerResources {
   bool operator==(const ContainerResources&) const = default;
 };
 
-// A container of a workload's template, with the facts that the workload's pods show.
+// A container of a workload's template, with properties of the workload's pods.
 struct TemplateContainer {
   bool is_init = false;                     // a sidecar: an init container that is always restarted
   bool guaranteed = false;                  // the pods have the QoS class Guaranteed
   bool rest_is_equal = false;               // requests equal limits in all other containers
-  PerResource<ContainerResources> amounts;  // indexed by Resource
+  PerResource<ContainerResources> amounts;  // amounts, indexed by Resource
 
   // Indexed by Resource: name of the autoscaler that uses the request; "": none. The request must not change if an
   // autoscaler uses it.
@@ -60,9 +60,9 @@ double RequestShareOf(Resource resource, const Allocation& allocation, const All
 std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation,
                                  const AllocationPlace& place, std::string_view scaled_by);
 
-// Returns request and limit for a recommendation of `amount` cores or bytes. `allocation` determines whether
-// the amount is the request or the limit; RequestShareOf determines the other one. Special cases:
-//  - Without a limit the amount is the request, and there is still no limit.
+// Returns request and limit for a recommendation of `amount` cores or bytes. `allocation` determines whether the
+// amount is the request or the limit; RequestShareOf determines the other amount. Special cases:
+//  - Without a limit, the amount is the request, and no limit is set.
 //  - With kRequestOnly the request is at most the limit.
 //  - A request that must stay is absent, and the amount is the limit, but at least the request.
 //  - The pod keeps its QoS class: a Guaranteed pod's request and limit stay equal. Amounts that would make another
@@ -70,8 +70,8 @@ std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation
 ContainerResources PlanAllocation(Resource resource, double amount, const Allocation& allocation,
                                   const AllocationPlace& place);
 
-// Returns the amount that a cluster bills for a task with a recommended or current amount. If the owner has both
-// request and limit, this is the request that PlanAllocation computes, else the amount itself.
+// Returns the amount that a cluster bills for a task with a recommended or current amount. If the owner has set
+// both request and limit, the result is the request that PlanAllocation computes, else the amount itself.
 double BilledAmount(Resource resource, double amount, const Allocation& allocation,
                     const ContainerResources& owner);
 

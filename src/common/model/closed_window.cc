@@ -7,7 +7,7 @@ namespace taut {
 void TakeOwnersAmount(const Allocation& allocation, Resource resource, JobWindowData& job) {
   float& limit = job.window.limit(resource);
   const float request = job.requests.of(resource);
-  // Without a request keep the limit, which Kubernetes then also uses as the request.
+  // Without a request, keep the limit, which Kubernetes then also uses as the request.
   if (!(request > 0 && (limit < 0 || allocation.of_request()))) return;
   limit = request;
   job.of_request[IndexOf(resource)] = true;

@@ -41,15 +41,15 @@ inline constexpr PerResource<float TaskReport::*> TaskReport::kLimits = {
 inline constexpr PerResource<bool TaskReport::*> TaskReport::kSteady = {
     &TaskReport::cpu_steady, &TaskReport::memory_steady, TAUT_THIRD(&TaskReport::disk_steady)};
 
-// Number of CFS periods of a task's CPU limit in a window, and number of periods in which the task was
-// throttled. For tasks without an agent; their CPU limit is unknown.
+// Number of CFS periods of a task's CPU limit in a window, and number of periods in which the task was throttled.
+// Recorded for tasks without an agent, whose CPU limit is unknown.
 struct TaskThrottling {
   uint32_t task = 0;
   uint32_t periods = 0, throttled = 0;
 };
 
-// CPU that a task used in its start-up window, if the job's setting cpu.startup_window separates it.
-// TaskWindow and the window's CPU buckets do not contain it.
+// CPU that a task used in its start-up window, if the job's setting cpu.startup_window separates this usage.
+// TaskWindow and the window's CPU buckets do not contain this usage.
 struct TaskStart {
   uint32_t task = 0;
   float peak_cores = kAbsent;  // largest raw sample
@@ -87,14 +87,14 @@ struct JobWindowData {
   OwnerRequests requests = {};                 // not stored: see TakeOwnersAmount
   PerResource<bool> of_request = {};  // indexed by Resource: the window's limit is the owner's request
   uint32_t first_throttling = 0, num_throttling = 0;  // range of ClosedWindow::throttling, ordered by task
-  SaidReplicas replicas = {};                         // not stored
+  SaidReplicas replicas = {};                         // numbers that a series reports; not stored
   uint32_t first_start = 0, num_starts = 0;           // range of ClosedWindow::starts, ordered by task
 };
 
 struct ClosedWindow {
   WindowId window;
   std::vector<JobWindowData> jobs;  // ascending JobId; each has a measured task, load or signal
-  std::vector<TaskWindow> tasks;    // grouped by job, ascending
+  std::vector<TaskWindow> tasks;    // tasks of all jobs, grouped by job, ascending
   std::vector<BucketWeight> cpu_buckets;
   std::vector<NamedSignal> signals;
   std::vector<TaskReport> reports;         // reports of agents on tasks; not stored
@@ -103,8 +103,8 @@ struct ClosedWindow {
 };
 
 // Replaces the owner's limit by the amount that the job's recommendation replaces: the owner's request if
-// `allocation` applies to the request, or if there is no limit. Call it before the window is processed and
-// stored.
+// `allocation` applies to the request, or if there is no limit. Call this function before the window is processed
+// and stored.
 void TakeOwnersAmount(const Allocation& allocation, Resource resource, JobWindowData& job);
 
 // Copies job `index` of a closed window to `out` as a day of one window, the input of the engine's

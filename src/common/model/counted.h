@@ -1,4 +1,4 @@
-// Formats a number of things: "1 job", "1,234 jobs".
+// Formats a count with its noun: "1 job", "1,234 jobs".
 #pragma once
 
 #include <cstdint>

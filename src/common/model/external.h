@@ -44,7 +44,7 @@ struct ExternalJob {
   std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
   std::vector<TaskWindow> tasks;                            // ascending by task
   std::vector<BucketWeight> cpu_seconds;                    // seconds at each usage, over all tasks
-  PerResource<ExternalSignal> signals;                      // indexed by Resource
+  PerResource<ExternalSignal> signals;                      // signals, indexed by Resource
   std::vector<ExternalNamed> named;                         // ascending by name
   std::optional<ExternalReplicas> replicas;                 // present if a policy sets the number of tasks
 
@@ -60,7 +60,7 @@ struct ExternalBatch {
 struct ExternalAnswer {
   JobId job;
   Target target = Resource::kCpu;
-  double value = 0;  // cores, bytes or tasks
+  double value = 0;  // limit in cores or bytes, or number of tasks
   std::string why;   // one sentence for people; may be ""
   WindowId until;
 };

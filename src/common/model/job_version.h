@@ -37,7 +37,7 @@ std::string JobVersionText(const JobVersion& version);
 //    rollout.
 //  - Otherwise the version stays, as in a rollout that never completes.
 //  - Versions that no task runs leave `beside`.
-// If `present` is empty, nothing is known and nothing changes.
+// An empty `present` contains no information and changes nothing.
 JobVersion NextVersion(const JobVersion& before, std::span<const std::string> present, int64_t now_s);
 
 }  // namespace taut

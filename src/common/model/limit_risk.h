@@ -15,12 +15,12 @@ struct LimitRisk {
   // forecaster used. The forecast stays valid while the limit and the day are unchanged.
   double asked = kNone;
   int32_t decided_day = INT32_MIN;
-  float most_chance = kNone;  // highest chance that is allowed; kNone: no bound
+  float most_chance = kNone;  // highest allowed chance; kNone: no bound
   // Share of the job's work in the last weeks that was above its limits, and the risk target for this share;
   // kNone: the recommender has no such risk target.
   float work_over = kNone, work_ordered = kNone;
-  uint8_t days = 0;       // days observed, of the last 28
-  uint8_t days_over = 0;  // days above the limit
+  uint8_t days = 0;       // observed days, of the last 28
+  uint8_t days_over = 0;  // observed days above the limit
 
   bool says_something() const { return chance >= 0 || work_over >= 0; }
   std::optional<double> forecast() const {

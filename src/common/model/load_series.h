@@ -14,8 +14,8 @@ struct SignalSeries {
   std::vector<float> values;  // LoadSeries::kAbsentLoad: not measured
 };
 
-// load[i] is known at start_s + i * step_s and holds until the next value. Loads are in the source's unit
-// (cores, requests per second).
+// load[i] is the load from start_s + i * step_s until the next value. Loads are in the source's unit (cores,
+// requests per second).
 struct LoadSeries {
   std::string job;
   int64_t start_s = 0;

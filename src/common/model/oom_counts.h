@@ -7,7 +7,7 @@
 
 namespace taut {
 
-// Greatest plausible number of kills of a task between two reads; a report with more is wrong.
+// Greatest plausible number of kills of a task between two reads; a report with more kills is wrong.
 inline constexpr uint64_t kMostKillsAtOnce = 1000;
 
 // Value of OomRecord::task if an init or ephemeral container was killed. Such a container has a limit of its

@@ -28,7 +28,7 @@ Fact LoadFact(ByteReader& in) {
   return fact;
 }
 
-// Each element has at least one byte: a larger count is damage, and must not allocate.
+// Each encoded element is at least one byte long: a larger count is damage, and must not cause an allocation.
 bool PlausibleCount(uint64_t count, const ByteReader& in) { return count <= in.remaining(); }
 
 }  // namespace

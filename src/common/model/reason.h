@@ -16,16 +16,16 @@ namespace taut {
 
 // One alternative that was compared; a lower cost is better.
 struct Candidate {
-  std::string name;  // "half-life 12 h, margin 10 %"
+  std::string name;  // name such as "half-life 12 h, margin 10 %"
   double limit = 0;
   double cost = 0;
-  std::string detail;  // parts of the cost
+  std::string detail;  // parts of the cost, as text
   bool chosen = false;
 };
 
 // One step from the raw figure to the final limit.
 struct ReasonStep {
-  std::string what;  // "margin 12.3 %", "owner's upper bound"
+  std::string what;  // description such as "margin 12.3 %"
   double before = 0;
   double after = 0;
   // The kind of step, for programs: "margin", "hold", "most_chance", "median", "kept", "raise", "oom_floor",
@@ -34,7 +34,7 @@ struct ReasonStep {
 };
 
 struct Fact {
-  std::string name;  // "windows seen"
+  std::string name;  // name such as "windows seen"
   std::variant<double, std::string> value;
   std::string unit;  // "" for a plain number or text
 };
@@ -52,8 +52,8 @@ struct Reason {
   // The limit that the reason explains, after the last step. The outermost wrapper of a recommender sets the
   // limit before it calls the wrapped recommender.
   std::optional<double> limit;
-  // The risk of that limit (common/model/limit_risk.h): the forecast P(a day's peak > limit), the job's
-  // observed days and the number of days above the limit. A value that is set before Explain is kept.
+  // The risk of `limit` (common/model/limit_risk.h): the forecast P(a day's peak > limit), the job's observed days
+  // and the number of days above the limit. A value that is set before Explain is kept.
   std::optional<double> chance;
   uint32_t days = 0, days_over = 0;
 

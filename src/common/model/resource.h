@@ -1,4 +1,4 @@
-// The resources that have limits, as rows of a table. Differences between them are columns. Code that treats
+// The resources that have limits, as rows of a table. Differences between resources are columns. Code that treats
 // resources alike reads the row; only code for one resource (CFS periods, OOM kills) names the resource.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace taut {
 
-// Resources in the order of the table. The values are stored: append new values. TAUT_THIRD_RESOURCE (set in
-// the ThreadSanitizer build) adds a resource that no source measures, as a test of what a new row needs.
+// Resources in the order of the table. The values are stored: append new values. TAUT_THIRD_RESOURCE (set in the
+// ThreadSanitizer build) adds a resource that no source measures, as a test of the requirements of a new row.
 enum class Resource : uint8_t {
   kCpu = 0,
   kMemory = 1,
@@ -32,7 +32,7 @@ enum class Resource : uint8_t {
 #define TAUT_THIRD(entry)
 #endif
 
-// The effect of a limit on a task that needs more.
+// The effect of a limit on a task that needs more than the limit.
 enum class AtLimit : uint8_t {
   kThrottled,  // throttled: the window's mean is compared with the limit
   kKilled      // killed: the window's peak is compared with the limit
@@ -88,7 +88,7 @@ constexpr PerResource<T> AllOf(const T& value) {
 // Properties of a unit of amounts.
 struct AmountUnitRow {
   AmountUnit unit;
-  std::string_view name, one;  // "cores", "core"
+  std::string_view name, one;  // unit in plural and singular: "cores", "core"
   // The larger unit in which large amounts are shown, and the number of smaller units in it (`large`). Names
   // of prices and work ("core-hours", "GiB-hours") use the singular.
   std::string_view large_name, large_one;
@@ -97,8 +97,8 @@ struct AmountUnitRow {
   double accounted;
   double smallest;      // smallest amount that Kubernetes and kernels accept
   double granularity;   // least difference between two limits
-  double least_limit;   // least useful limit: a smaller limit saves too little for a restart
-  double small_amount;  // low end of common usage, where scales of levels begin
+  double least_limit;   // least useful limit: a smaller limit saves too little to justify a restart
+  double small_amount;  // low end of common usage, at which recommenders' scales of limits begin
 };
 inline constexpr std::array kAmountUnits = {
     AmountUnitRow{AmountUnit::kCores, "cores", "core", "cores", "core", 1, 1000, 0.001, 0.001, 0.01, 0.01},

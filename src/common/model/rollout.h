@@ -33,15 +33,15 @@ enum class DecisionKind : uint8_t {
   kWouldSet,  // mode observe: the limit that auto would have set
   kSet,       // sets the limit of all tasks
   kTry,       // canary: a limit for the trial's tasks
-  kPromote,   // the trial succeeded: its limit for all tasks
+  kPromote,   // the trial succeeded: all tasks get its limit
   kRollBack,  // the trial failed: its tasks get the limit from before the trial
   kOomRaise,  // a task was OOM-killed: its limit is raised at once
-  kRelease    // mode changed to off or observe: back to the owner's limit
+  kRelease    // mode changed to off or observe: the owner's limit is restored
 };
 inline constexpr int kNumDecisionKinds = 7;
 // Name and properties of a kind.
 struct DecisionKindRow {
-  std::string_view name;              // "would_set"
+  std::string_view name;              // name such as "would_set"
   std::string_view action;            // event name in logs: "limit_set"; "" if nothing is done
   std::string_view event;             // reason of a Kubernetes event: "LimitSet"
   bool sets_all_tasks = false;        // `after` becomes the limit of all tasks
@@ -82,7 +82,7 @@ struct OutcomeUpdate {
   Outcome outcome = Outcome::kApplied;
   std::string text;
   int64_t time_s = 0;
-  // Set if an agent rejected the limit for good: the lowest limit that can be set for `target` of `job`.
+  // Set if an agent rejected the limit permanently: the lowest limit that can be set for `target` of `job`.
   std::optional<double> minimum = {};
   std::string job = {};
   Target target = Resource::kCpu;
@@ -115,12 +115,12 @@ struct OomRecord {
   int64_t time_s = 0;
   uint64_t kills = 1;
   std::optional<double> limit;  // limit when the task was killed, bytes
-  // Unix time at which the container ended, as its source reports it. The time is by the machine's clock, and
-  // may be later than time_s. Absent: the source has no such time, or an older version stored the record.
+  // Unix time at which the container ended, as its source reports it. The time is read from the machine's clock,
+  // and may be later than time_s. Absent: the source has no such time, or an older version stored the record.
   std::optional<int64_t> shown_s = {};
   // Unix time before which the kill cannot have happened; present if the source reports no time of the kill.
   std::optional<int64_t> since_s = {};
-  uint64_t id = 0;  // ascending from 1 in the order of arrival; 0: the store assigns it
+  uint64_t id = 0;  // ascending from 1 in the order of arrival; 0: the store assigns the id
 };
 
 // A change of one setting of one job ("mode", "memory.upper", ...) by a person.
@@ -137,20 +137,20 @@ struct SettingChange {
 // One resource of the whole fleet in one window, in cores or bytes: sums over the tasks of measured jobs.
 struct FleetAmounts {
   double usage = 0;
-  // Sum over the jobs whose owner's limit is known; the next two sums cover the same jobs, for comparison.
+  // Sum over the jobs whose owner's limit is known; `in_force` and `would_be` cover the same jobs, for comparison.
   double owner_limit = 0;
   // Sum of the limits in force: as agents report them, else as Tautline ordered them, else the owner's limits.
   double in_force = 0;
   double would_be = 0;  // recommended limits, in all modes; the owner's limit without a recommendation
   uint32_t job_windows_over = 0;  // jobs with a task above would_be
   uint32_t jobs = 0;              // jobs with measured usage; 0: `usage` is absent
-  uint32_t jobs_limited = 0;      // jobs among them with a known owner's limit; 0: the limits are absent
+  uint32_t jobs_limited = 0;      // measured jobs with a known owner's limit; 0: the limits are absent
 };
 struct FleetPoint {
   WindowId window;
   uint32_t jobs = 0, tasks = 0;
   std::array<uint32_t, kNumModes> jobs_by_mode{};
-  PerResource<FleetAmounts> amounts;  // indexed by Resource
+  PerResource<FleetAmounts> amounts;  // amounts, indexed by Resource
   uint32_t oom_kills = 0;
   uint32_t changes = 0;  // changed limits and numbers of tasks
 };

@@ -15,7 +15,7 @@ namespace taut {
 struct TaskUsage {
   uint32_t task = 0;
   float mean = 0;
-  float peak = 0;  // compared with a limit: memory's peak or CPU's mean of the window
+  float peak = 0;  // figure that is compared with a limit: the window's peak of memory, or mean of CPU
 };
 
 // A view: the spans are valid during the call that passes it.
@@ -33,8 +33,8 @@ struct Signal {
   std::optional<double> owner_limit_sum = std::nullopt;
   // The limit in this window after all floors and bounds; absent: unknown.
   std::optional<double> limit = std::nullopt;
-  // The limit that cut usage off: tasks ran under this limit, so that a higher demand was not measured.
-  // Absent: no limit affected the usage.
+  // The limit that capped the usage: tasks ran under this limit, so that a higher demand was not measured. Absent:
+  // no limit affected the usage.
   std::optional<double> cut_at = std::nullopt;
   // The job's load by its load series; absent: the job has no load series.
   std::optional<double> load = std::nullopt;

@@ -7,7 +7,7 @@
 namespace taut {
 namespace {
 
-// Names of functions, and of signals that are numbers of the job itself.
+// Reserved names: functions of expressions, and signals that are numbers of the job itself.
 constexpr std::string_view kTaken[] = {"load",    "capacity", "ready",    "starting", "count", "hour",
                                        "weekday", "max_over", "avg_over", "p95_over", "min",   "max",
                                        "avg",     "p95",      "ceil",     "floor",    "round", "abs",

@@ -12,10 +12,10 @@ namespace taut {
 // limits per task.
 inline constexpr std::array<std::string_view, 4> kOwnSignals = {"cpu", "memory", "cpu_limit", "memory_limit"};
 
-inline constexpr size_t kMostSignalName = 64;  // bytes
+inline constexpr size_t kMostSignalName = 64;  // maximum length in bytes
 
 // Checks the name of a series that becomes a signal. InvalidArgument unless the name has 1 to 64 lower-case
-// letters, digits and '_', begins with a letter, and has no meaning in expressions yet.
+// letters, digits and '_', begins with a letter, and is not reserved in expressions.
 absl::Status CheckSignalName(std::string_view name);
 
 }  // namespace taut

@@ -8,7 +8,7 @@
 
 namespace taut {
 
-// Ascending; the upper two are production.
+// Ascending; the two highest tiers are production.
 enum class Tier : uint8_t { kFree, kBatch, kMid, kProduction, kMonitoring };
 inline constexpr size_t kTiers = 5;
 constexpr bool IsProduction(Tier tier) { return tier >= Tier::kProduction; }

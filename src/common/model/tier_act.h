@@ -25,7 +25,7 @@ std::string_view Name(TierActKind kind);
 // Names are as reported; the job may be unknown. Machine, job, task, kind and at_us identify an act: a report
 // that repeats them is a duplicate.
 struct TierAct {
-  int64_t time_s = 0;  // never far in the future
+  int64_t time_s = 0;  // time of the act in seconds; never far in the future
   int64_t at_us = 0;   // time by the agent's clock, microseconds since 1970
   std::string machine, job, task;
   Tier tier = Tier::kFree;
@@ -33,8 +33,8 @@ struct TierAct {
   bool observed = false;  // true if the agent only observes and did not act
   // Bytes of the task before the act; `high` is present for a throttle. Absent: unknown.
   std::optional<double> usage, request, high;
-  // Memory of the machine, or of the group that is guarded in its place: bytes, and pressure (PSI) as a share
-  // of time.
+  // Memory of the machine, or of the group that is guarded in place of the machine: bytes, and pressure (PSI) as a
+  // share of time.
   std::optional<double> free, total, some, full;
   std::string text;  // the reason, for people
 

@@ -24,8 +24,8 @@ enum class Sensitivity : uint8_t { kUnknown, kBestEffort, kBatch, kSensitive, kM
 // Properties of a job besides its usage. An empty string or kUnknown means that the source does not provide
 // it.
 struct JobInfo {
-  std::string name;          // unique in the run
-  std::string logical_name;  // groups re-runs of one program
+  std::string name;          // name, unique in the run
+  std::string logical_name;  // name that re-runs of one program share
   Sensitivity sensitivity = Sensitivity::kUnknown;
   std::optional<int> priority;
 };
@@ -35,7 +35,7 @@ struct UsageRow {
   JobId job;
   uint32_t task = 0;  // index within the job
   Timestamp start;
-  Timestamp end;  // > start
+  Timestamp end;  // end of the measurement, > start
   std::optional<float> cpu_mean_cores;
   std::optional<float> cpu_max_cores;  // largest raw sample
   // Percentiles of the raw CPU samples in [start, end), cores, ascending, at the fractions cpu_fractions. May
@@ -122,7 +122,7 @@ struct NamedSignal {
 struct TaskKills {
   WindowId window;
   uint32_t task = 0;
-  uint32_t kills = 0;               // at least 1
+  uint32_t kills = 0;               // number of kills, at least 1
   float killed_at_bytes = kAbsent;  // the task's limit; its peak usage if the limit is unknown
 };
 
@@ -132,8 +132,8 @@ struct JobDay {
   int32_t day = 0;
   std::vector<JobWindow> windows;
   std::vector<TaskWindow> tasks;
-  // CPU signal: seconds at each bucket, summed over tasks. From 1 s samples, or coarser samples weighted by
-  // their seconds.
+  // CPU signal: seconds at each bucket, summed over tasks. Computed from samples of 1 s, or from coarser samples
+  // weighted by their seconds.
   std::vector<BucketWeight> cpu_buckets;
   std::vector<NamedSignal> signals;
   std::vector<TaskKills> kills;  // ordered by window, then task

@@ -22,7 +22,7 @@ struct Workload {
   Source source = Source::kUnknown;
   // Names of the cell and the namespace; "" if the workload has none.
   std::string cell = {}, namespace_name = {};
-  std::string kind = {};  // lower-case text: "deployment"
+  std::string kind = {};  // kind in lower case: "deployment"
   std::string name = {};
   std::string group = {};  // group of the workload's pods, if the source splits the workload: "large"
   std::string container = {};
@@ -59,8 +59,8 @@ class WorkloadParts {
   // True if the sizes of the parts are stored, not only the source.
   bool has_parts() const { return sizes() != Sizes(); }
   Sizes sizes() const { return {cell_, namespace_, kind_, group_, container_}; }
-  // Returns the workload of the job with this name; without parts, its `name` is the whole text. Returns an
-  // unknown workload if the parts do not fit the name.
+  // Returns the workload of the job with this name; without parts, the workload's `name` is the whole text.
+  // Returns an unknown workload if the parts do not fit the name.
   Workload In(std::string_view job_name) const;
   bool operator==(const WorkloadParts&) const = default;
 
@@ -72,8 +72,8 @@ class WorkloadParts {
 // Returns the Kubernetes workload of a job that an older version stored by its name alone. nullopt if the
 // name is not [CELL/]NAMESPACE/KIND/NAME[/CONTAINER]. For stored data only.
 std::optional<Workload> WorkloadOfStoredName(std::string_view job_name, std::string_view cell);
-// Returns the workload of an older version, which stored the group as the end of the name, with its group as
-// a part: "fluentd" and "large" for a DaemonSet "fluentd@large". For stored data only.
+// Returns the workload with its group as a part of its own. An older version stored the group at the end of the
+// name, such as "fluentd@large" for a DaemonSet "fluentd" with the group "large". For stored data only.
 Workload WithGroupOfStoredName(Workload workload);
 
 }  // namespace taut
