@@ -148,7 +148,8 @@ Caller Access::CallerOf(const HttpRequest& request,
   Caller caller;
   if (certificate_name.has_value()) caller = {client_role_, *certificate_name, true};
   Caller by_token = CallerOfAuthorization(request);
-  // A browser may keep sending a token that has been revoked. Its session then still identifies the caller.
+  // A browser may keep sending a token that has been revoked. The browser's session then still identifies the
+  // caller.
   if (by_token.role == Role::kNone) TrySession(request, by_token);
   if (by_token.role <= caller.role && caller.role != Role::kNone) return caller;
   return by_token;
@@ -209,8 +210,8 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
     const size_t scheme = origin->find("://");
     const std::string_view from =
         scheme == std::string::npos ? "" : std::string_view(*origin).substr(scheme + 3);
-    // Another scheme means the page of another server, unless a proxy terminates TLS. In that case
-    // Sec-Fetch-Site proves that the page is one of this server.
+    // An origin with another scheme belongs to a page of another server, unless a proxy terminates TLS. In that
+    // case Sec-Fetch-Site proves that the page is one of this server.
     const std::string* site = request.header("Sec-Fetch-Site");
     const bool ours = EqualsIgnoreCase(std::string_view(*origin).substr(0, scheme), scheme_) ||
                       (site != nullptr && *site == "same-origin");

@@ -45,8 +45,7 @@ class BrowserSessions {
   virtual absl::StatusOr<Caller> CallerOf(std::string_view cookie) const = 0;
 };
 
-// Returns the first value of this cookie in the request, a view into it; nullopt if the request has no such
-// cookie.
+// Returns a view of the first value of this cookie in the request; nullopt if the request has no such cookie.
 std::optional<std::string_view> CookieOf(const HttpRequest& request, std::string_view name);
 
 // The rules of one server. Immutable, and therefore thread-safe.
@@ -54,14 +53,14 @@ class Access {
  public:
   explicit Access(const ServerOptions& options);
 
-  // Returns the sender. The token identifies the sender; if the token has no role, the session does. A certificate
-  // of the connection takes precedence if its role is not lower. `certificate_name` is the common name of the
-  // certificate's subject, nullopt without a certificate. O(tokens).
+  // Returns the sender. The token identifies the sender; if the token has no role, the session identifies the
+  // sender. A certificate of the connection takes precedence if the certificate's role is not lower.
+  // `certificate_name` is the common name of the certificate's subject, nullopt without a certificate. O(tokens).
   Caller CallerOf(const HttpRequest& request, const std::optional<std::string>& certificate_name) const;
   // Returns the sender's role, as CallerOf does for a certificate without a name.
   Role RoleOf(const HttpRequest& request, bool has_client_certificate) const;
-  // Returns the response to a request that must not be handled, nullopt if it may be. Uses request.role. 401:
-  // no role. 400: more than one Host. 421: unknown Host. 403: a page of another site.
+  // Returns the response to a request that must not be handled, nullopt if the request may be handled. Uses
+  // request.role. 401: no role. 400: more than one Host. 421: unknown Host. 403: a page of another site.
   std::optional<HttpResponse> Refuse(const HttpRequest& request) const;
 
  private:

@@ -152,7 +152,7 @@ TEST(Access, ASessionChangesNothingUnlessAPageOfOursAsks) {
   struct Case {
     const char* method;
     std::vector<HttpHeader> headers;
-    int status;  // 0: handled
+    int status;  // status of the refusal; 0: handled
   };
   ServerOptions options = WithTokens();
   options.sessions = std::make_shared<const OneSession>();
@@ -161,7 +161,7 @@ TEST(Access, ASessionChangesNothingUnlessAPageOfOursAsks) {
   const Access access(options);
   const Case cases[] = {
       {"GET", {}, 0},
-      {"GET", {{"Origin", "https://evil.example"}}, 0},  // changes nothing, and the page cannot read it
+      {"GET", {{"Origin", "https://evil.example"}}, 0},  // the page cannot read the response
       {"POST", {}, 403},
       {"PATCH", {}, 403},
       {"DELETE", {}, 403},

@@ -147,7 +147,7 @@ struct ClientSocket::Impl {
     return status;
   }
 
-  // Makes a connected socket the one that all later operations use.
+  // Makes `connected` the socket of all later operations.
   template <typename Socket>
   void Open(Socket connected) {
     socket = std::move(connected);
@@ -158,7 +158,7 @@ struct ClientSocket::Impl {
   asio::io_context io{1};
   std::shared_ptr<ClientTls> tls;
   const std::string host;
-  // Sockets that connect. A connected one is moved to `socket`.
+  // Sockets of a connection attempt. After the attempt, the connected socket is moved to `socket`.
   tcp::socket tcp_socket{io};
   UnixProtocol::socket unix_socket{io};
   AnySocket socket;

@@ -11,7 +11,7 @@
 namespace taut {
 
 // The certificates of a client: PEM files or PEM text. The text takes precedence if both are set. An empty CA
-// means the system's CAs, an empty certificate means none.
+// means the system's CAs, and an empty certificate means no certificate.
 struct TlsSources {
   std::string ca_file, ca_pem;
   std::string certificate_file, certificate_pem;
@@ -36,9 +36,9 @@ class ClientTls {
 class ClientSocket {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
-  // Connects; TLS unless `tls` is null. The server's certificate must be valid for `host`. Errors do not
-  // contain the URL: Unavailable, DeadlineExceeded, and PermissionDenied if TLS fails. After DeadlineExceeded
-  // in any method the connection is closed.
+  // Connects, with TLS unless `tls` is null. The server's certificate must be valid for `host`. Returns
+  // Unavailable, DeadlineExceeded, or PermissionDenied if TLS fails; the messages do not contain the URL. After
+  // DeadlineExceeded in any method the connection is closed.
   static absl::StatusOr<std::unique_ptr<ClientSocket>> Connect(const std::string& host,
                                                                const std::string& port,
                                                                std::shared_ptr<ClientTls> tls,

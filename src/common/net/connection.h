@@ -21,8 +21,8 @@ class ConnectionUser {
   virtual void OnFailed() = 0;
 };
 
-// Except Post, call only from the connection's own turn: inside a call to ConnectionUser or a function given
-// to Post.
+// Except Post, call only from the connection's own turn: inside a call to ConnectionUser or a function passed to
+// Post.
 class Connection {
  public:
   virtual ~Connection() = default;
@@ -33,8 +33,8 @@ class Connection {
   // At most one read and one write may be outstanding. The buffers must stay valid until the matching event.
   virtual void Read(User self, char* into, size_t size) = 0;
   virtual void Write(User self, std::string_view first, std::string_view second) = 0;
-  // Half-closes the connection and drains the input until the client closes, then calls OnFailed; the caller
-  // sets the timeout. Closing with unread input would reset the connection and lose the last response.
+  // Half-closes the connection and drains the input until the client closes its side, then calls OnFailed; the
+  // caller sets the timeout. Closing with unread input would reset the connection and lose the last response.
   virtual void Finish(User self) = 0;
   // Closes the connection; outstanding operations may still end with OnFailed. Idempotent.
   virtual void Close() = 0;
@@ -45,7 +45,7 @@ class Connection {
   // Returns the common name in the client's verified certificate; "" if the certificate has no common name,
   // nullopt without a certificate. Valid after OnOpen.
   virtual std::optional<std::string> client_certificate() const = 0;
-  virtual const std::string& peer() const = 0;  // "127.0.0.1:40404"
+  virtual const std::string& peer() const = 0;  // address such as "127.0.0.1:40404"
 };
 
 }  // namespace taut

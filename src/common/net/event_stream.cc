@@ -7,7 +7,7 @@
 namespace taut {
 namespace {
 
-// Appends a line of the protocol; drops characters that would end it early.
+// Appends a line of the protocol; drops characters that would end the line early.
 void AppendField(std::string_view name, std::string_view value, std::string* out) {
   StrAppend(out, name, ": ");
   for (const char c : value) {

@@ -11,18 +11,18 @@
 
 namespace taut {
 
-// One client's stream. The handler creates it, puts it into its HttpResponse and keeps a copy to publish
-// through; events published before the client is attached are queued. Thread-safe.
+// One client's stream. The handler creates the stream, stores it in its HttpResponse and publishes through a copy.
+// Events published before the client is attached are queued. Thread-safe.
 class EventStream {
  public:
-  // `max_queued_bytes` limits the queue. A client that exceeds it is disconnected, and can reconnect.
+  // `max_queued_bytes` limits the queue. A client that exceeds this limit is disconnected, and can reconnect.
   explicit EventStream(size_t max_queued_bytes = size_t{1} << 20) : max_queued_bytes_(max_queued_bytes) {}
 
   // Queues an event; returns false if the stream is closed or this event exceeded the limit. `data` may have
   // several lines; an empty `event` or `id` is left out, and line ends in them are dropped. Never waits for
   // the client.
   bool Publish(std::string_view event, std::string_view data, std::string_view id = "");
-  // Queues a frame that may be shared by many streams; returns as Publish does.
+  // Queues a frame that may be shared by many streams. Returns false in the same cases as Publish.
   bool Send(std::shared_ptr<const std::string> frame);
   // Encodes an event as the bytes of the protocol.
   static std::shared_ptr<const std::string> Frame(std::string_view event, std::string_view data,
@@ -37,7 +37,7 @@ class EventStream {
   bool cut() const;
 
   // --- for the server ---
-  // Sets `wake`, which is called from any thread when events are queued or the stream ended. It must not call
+  // Sets `wake`, which is called from any thread when events are queued or the stream ended. `wake` must not call
   // this stream.
   void Attach(std::function<void()> wake);
   // Removes and returns the queued frames, oldest first. `wake` is called again only for frames queued after

@@ -1,4 +1,4 @@
-// A reader receives all published events, however the bytes are cut; a slow reader is disconnected.
+// A reader receives all published events, no matter how the bytes are split; a slow reader is disconnected.
 #include "common/net/event_stream.h"
 
 #include <gmock/gmock.h>

@@ -14,8 +14,8 @@ class HandlerSlots {
  public:
   explicit HandlerSlots(int slots) : free_(slots) {}
 
-  // Returns true if a slot was free. Otherwise queues `who`, which has a slot as soon as a later Leave()
-  // returns `who`.
+  // Returns true if a slot was free. Otherwise queues `who`, which receives a slot when a later Leave() returns
+  // `who`.
   bool Enter(std::shared_ptr<T> who) {
     const std::lock_guard lock(mutex_);
     if (free_ > 0) {

@@ -48,9 +48,9 @@ struct HttpTarget {
   std::vector<QueryParameter> query;
   std::string authority;  // host and port of "http://host:port/path", which proxies send; else ""
 };
-// Parses the target of a request line; nullopt if the target is invalid. Decoded text is valid UTF-8,
-// segments have no control characters. A segment may be ".." or contain '/': check it before it becomes a
-// file name.
+// Parses the target of a request line; nullopt if the target is invalid. Decoded text is valid UTF-8, and segments
+// contain no control characters. A segment may be ".." or contain '/': check the segment before it becomes a file
+// name.
 std::optional<HttpTarget> ParseTarget(std::string_view target);
 
 struct HttpRequest {
@@ -60,7 +60,7 @@ struct HttpRequest {
   std::vector<QueryParameter> query;
   std::vector<HttpHeader> headers;
   std::string body;  // complete and dechunked, still in its Content-Encoding
-  std::string peer;  // "127.0.0.1:40404"
+  std::string peer;  // client's address: "127.0.0.1:40404"
   Role role = Role::kNone;
   std::string user;  // name of the token or of the client's certificate; "" for none
   std::shared_ptr<const GroupBindings> bindings;  // bindings of a sender with Role::kGroup, else null
@@ -75,13 +75,13 @@ struct HttpRequest {
 
 struct HttpResponse {
   int status = 200;
-  std::string content_type;  // "" and no body: no Content-Type
+  std::string content_type;  // "" without a body: no Content-Type is sent
   std::string body;
   // Headers in addition to the server's own headers for lengths, type and connection.
   std::vector<HttpHeader> headers;
-  // If set, it replaces `body` and is sent without a copy: for large responses that many clients request.
+  // Text that replaces `body` if set. It is sent without a copy, for large responses that many clients request.
   std::shared_ptr<const std::string> shared_body;
-  // If set, the response is this stream of server-sent events, and the bodies are ignored.
+  // Stream of server-sent events; null: none. A stream is the response, and the bodies are then ignored.
   std::shared_ptr<EventStream> stream;
 
   const std::string* header(std::string_view name) const { return FindHeader(headers, name); }

@@ -186,7 +186,8 @@ struct HttpClient::Impl {
   // Sends the request once over the open connection.
   absl::StatusOr<HttpResponse> Exchange(const Request& request, Clock::time_point deadline, bool* read_any) {
     const absl::Status written = socket->Write(Head(request), request.body, deadline);
-    // A server that rejects a body closes while we write: its response may be readable nevertheless.
+    // A server that rejects a body closes the connection while we write: its response may nevertheless be
+    // readable.
     if (!written.ok() && written.code() != absl::StatusCode::kUnavailable) return written;
     while (true) {
       const auto kind =

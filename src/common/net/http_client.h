@@ -15,7 +15,7 @@ namespace taut {
 
 struct ClientOptions {
   std::string token;  // sent as a Bearer token; "" for none
-  // PEM files for https. An empty CA means the system's CAs, an empty certificate means none.
+  // PEM files for https. An empty CA means the system's CAs, and an empty certificate means no certificate.
   std::string ca_file;
   std::string certificate_file;
   std::string key_file;
@@ -68,8 +68,8 @@ class HttpClient {
   absl::StatusOr<HttpResponse> Send(const Request& request);
 
   // Reads server-sent events. Returns OK when on_event returns false or the server ends the stream,
-  // DeadlineExceeded if nothing, not even a heartbeat, arrives for `silence`. A response other than 200 is an
-  // error: StatusOf.
+  // DeadlineExceeded if nothing, not even a heartbeat, arrives for `silence`. A response other than 200 yields the
+  // error of StatusOf.
   absl::Status ReadEvents(std::string_view path, const std::function<bool(const ServerEvent&)>& on_event,
                           std::string_view last_event_id = "",
                           std::chrono::milliseconds silence = std::chrono::seconds(60));
@@ -81,8 +81,8 @@ class HttpClient {
     HttpResponse* refused = nullptr;  // set to a response other than 200; may be null
   };
   // Reads an endless body line by line. Returns OK when on_line returns false or the server ends the body,
-  // DeadlineExceeded if nothing arrives for `silence`, ResourceExhausted for a line above `max_body_bytes`.
-  // A response other than 200 is an error: StatusOf.
+  // DeadlineExceeded if nothing arrives for `silence`, ResourceExhausted for a line above `max_body_bytes`. A
+  // response other than 200 yields the error of StatusOf.
   absl::Status ReadLines(const Request& request, const LineStream& stream);
   // Makes the current request and every later request fail. A connection attempt still runs until its
   // timeout. Thread-safe.
@@ -92,8 +92,8 @@ class HttpClient {
 
  private:
   struct Impl;
-  // Calls on_bytes with each piece of the body of a 200, which may be empty, until on_bytes returns an error.
-  // The first call follows the header.
+  // Calls on_bytes after the header of a 200, and then with each further piece of the body, until on_bytes returns
+  // an error. A piece may be empty.
   absl::Status ReadStream(const Request& request, std::chrono::milliseconds silence,
                           const std::function<absl::Status(std::string_view piece)>& on_bytes,
                           HttpResponse* refused = nullptr);

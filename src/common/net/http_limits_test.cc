@@ -123,7 +123,7 @@ TEST_F(HttpLimitsTest, CutsClientsThatAreSlowToAsk) {
   EXPECT_THAT(Ask("GET / HT"), StartsWith("HTTP/1.1 408"));
   EXPECT_THAT(Ask("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc"),
               StartsWith("HTTP/1.1 408"));
-  EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), HasSubstr("GET /\n"));  // then idle
+  EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), HasSubstr("GET /\n"));  // then silent
   EXPECT_EQ(server_->counts().timed_out, 2U);
   EXPECT_TRUE(Eventually([&] { return server_->counts().open_connections == 0; }));
 }
@@ -198,7 +198,7 @@ TEST_F(HttpLimitsTest, IdleStrangersMakeRoom) {
     }
     ASSERT_TRUE(Eventually([&] { return server_->counts().accepted == 31; }));
     EXPECT_EQ(Client(known)->Get("/")->status, 200) << first;
-    EXPECT_EQ(before->Get("/")->status, 200) << first;  // its connection was kept
+    EXPECT_EQ(before->Get("/")->status, 200) << first;  // over the kept connection
     EXPECT_GE(server_->counts().displaced, 22U);
     EXPECT_TRUE(Eventually([&] { return server_->counts().open_connections <= 8; }));
     EXPECT_EQ(server_->counts().refused, 0U);
@@ -266,7 +266,8 @@ TEST_F(HttpLimitsTest, GoesOnAfterItRanOutOfDescriptors) {
 #endif
   Serve({});
   ASSERT_EQ(Client()->Get("/")->status, 200);
-  // The descriptor of that connection must not become free in the middle of the test.
+  // Wait until the first client's connection is closed: its descriptor must not become free in the middle of the
+  // test.
   ASSERT_TRUE(Eventually([&] { return server_->counts().open_connections == 0; }));
   RawClient waiting(port(), RawClient::Buffer::kUsual, "", RawClient::Connect::kLater);
   rlimit before{};

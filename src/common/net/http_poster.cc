@@ -10,8 +10,8 @@ namespace taut {
 namespace {
 
 struct UrlParts {
-  std::string base;  // "https://host:1"
-  std::string path;  // "/a?b=c"
+  std::string base;  // scheme, host and port: "https://host:1"
+  std::string path;  // path and query: "/a?b=c"
 };
 
 absl::StatusOr<UrlParts> SplitUrl(std::string_view url) {

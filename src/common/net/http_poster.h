@@ -28,7 +28,7 @@ struct HttpPosterOptions {
   size_t max_response_bytes = size_t{64} << 10;
 };
 
-// Returns a poster. InvalidArgument if the URL or the CA file is invalid; the error shows no user and
+// Returns a poster. InvalidArgument if the URL or the CA file is invalid; the error does not contain user and
 // password. The first Post connects.
 absl::StatusOr<std::unique_ptr<HttpPoster>> MakeHttpPoster(const HttpPosterOptions& options);
 

@@ -1,4 +1,4 @@
-// Posts to a real server, and the URLs that are accepted.
+// Tests posts to a real server, and the check of URLs.
 #include "common/net/http_poster.h"
 
 #include <gmock/gmock.h>

@@ -23,17 +23,17 @@ struct ServerCounts {
   uint64_t tls_failures = 0;          // TLS handshakes that failed or timed out
   uint64_t timed_out = 0;             // clients too slow to send a request or to read a response
   uint64_t malformed = 0;             // 400 or 501 from the server itself, not from the handler
-  uint64_t too_large = 0;             // 413 and 431
-  uint64_t unauthorized = 0;          // 401
+  uint64_t too_large = 0;             // responses 413 and 431
+  uint64_t unauthorized = 0;          // responses 401
   uint64_t other_site = 0;            // 403 and 421: see ServerOptions::names
-  uint64_t overloaded = 0;            // 503: memory of bodies, or streams; 429: streams of a caller
-  uint64_t handler_exceptions = 0;    // 500
+  uint64_t overloaded = 0;            // 503: body memory or streams; 429: streams of a caller
+  uint64_t handler_exceptions = 0;    // responses 500 after an exception
   uint64_t streams_cut = 0;           // clients too slow to read events
   std::array<uint64_t, 6> answers{};  // responses by status class: answers[2] counts 2xx
   uint64_t bytes_in = 0;              // HTTP bytes, without TLS
   uint64_t bytes_out = 0;
-  uint64_t open_connections = 0;  // present number
-  uint64_t open_streams = 0;      // present number
+  uint64_t open_connections = 0;  // number of connections that are open now
+  uint64_t open_streams = 0;      // number of streams that are open now
 };
 
 // A running server. Handlers may be called until Stop returns.
@@ -44,8 +44,8 @@ class HttpServer {
   // EventStream into the response.
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
-  // Returns a server that listens, or the error of ServerOptions::Check, of an unusable TLS file or of an
-  // address in use.
+  // Returns a listening server, or the error of ServerOptions::Check, of an unusable TLS file or of an address in
+  // use.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const ServerOptions& options, Handler handler);
   // Calls Stop().
   ~HttpServer();
@@ -53,11 +53,11 @@ class HttpServer {
   // Port of the first listen address.
   uint16_t port() const;
   // Lets current requests finish for options.grace, closes streams after their queued events, then closes the
-  // remaining connections. Waits for running handlers without limit. Thread-safe and idempotent, but not to
-  // be called from a handler.
+  // remaining connections. Waits for running handlers without limit. Thread-safe and idempotent. Must not be
+  // called from a handler.
   void Stop();
-  // Applies the tokens and certificates of `options`; addresses and limits stay. Later requests are checked
-  // against the new tokens. Event streams end, and their clients reconnect. On error nothing changes.
+  // Applies the tokens and certificates of `options`; addresses and limits stay unchanged. Later requests are
+  // checked against the new tokens. Event streams end, and their clients reconnect. On error nothing changes.
   // Thread-safe.
   absl::Status Reload(const ServerOptions& options);
   // Returns the counters. Each counter is exact, but together they are not a snapshot of one instant.

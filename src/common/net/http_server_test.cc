@@ -203,7 +203,7 @@ TEST_F(HttpServerTest, FinishesRequestsInFlightWhenItStops) {
   auto answer = std::async(std::launch::async, [&] { return client->Get("/"); });
   entered.get_future().wait();
   auto stopped = std::async(std::launch::async, [&] { server_->Stop(); });
-  EXPECT_EQ(idle.ReadToEnd(), "");  // closed at once
+  EXPECT_EQ(idle.ReadToEnd(), "");  // the connection is closed at once
   leave.set_value();
   const auto got = answer.get();
   ASSERT_TRUE(got.ok()) << got.status();

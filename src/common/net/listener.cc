@@ -137,7 +137,7 @@ class TlsConnection final : public StreamConnection<asio::ssl::stream<Socket>> {
     });
   }
   void Finish(User self) override {
-    // Also waits for the client's close_notify.
+    // async_shutdown also waits for the client's close_notify.
     stream_.async_shutdown([self](ErrorCode /*ec*/) { self->OnFailed(); });
   }
   std::optional<std::string> client_certificate() const override {
@@ -188,7 +188,7 @@ struct Listener::Impl {
     tcp::acceptor acceptor(asio::make_strand(io));
     if (!ec) (void)acceptor.open(endpoint.protocol(), ec);
     if (!ec) (void)acceptor.set_option(tcp::acceptor::reuse_address(true), ec);
-    // Otherwise "[::]" also occupies the port of "0.0.0.0", and both cannot be configured together.
+    // Without v6_only, "[::]" also occupies the port of "0.0.0.0", and both cannot be configured together.
     if (!ec && endpoint.address().is_v6()) (void)acceptor.set_option(asio::ip::v6_only(true), ec);
     if (!ec) (void)acceptor.bind(endpoint, ec);
     if (!ec) (void)acceptor.listen(tcp::acceptor::max_listen_connections, ec);

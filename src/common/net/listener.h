@@ -38,8 +38,8 @@ class Listener {
   uint16_t port() const;
   // Stops accepting; open connections continue. Thread-safe.
   void StopAccepting();
-  // Stops and joins the threads after their current calls; drops open connections. Not to be called from
-  // these threads.
+  // Stops and joins the threads after their current calls; drops open connections. Must not be called from these
+  // threads.
   void Shut();
 
  private:

@@ -13,9 +13,9 @@
 namespace taut {
 
 enum class ParseState : uint8_t {
-  kHeader,      // needs more bytes
+  kHeader,      // needs more bytes of the header
   kHeaderDone,  // reported once, before any of the body is read
-  kBody,        // needs more bytes
+  kBody,        // needs more bytes of the body
   kDone,
   kMalformed,
   kHeaderTooLarge,
@@ -59,8 +59,7 @@ class ResponseParser {
   ResponseParser(size_t max_body_bytes, Body body);
   ~ResponseParser();
 
-  // Works as RequestParser::Put. Pieces of the body are appended to response().body, which the caller may
-  // empty.
+  // Works like RequestParser::Put. Pieces of the body are appended to response().body, which the caller may empty.
   ParseState Put(std::string_view bytes, size_t* used);
   // Ends the input, when the sender closes the connection. Returns kDone if the close completes this
   // response, else kMalformed.

@@ -1,4 +1,4 @@
-// Reopens a gRPC port with other certificates: gRPC reads these only when a server starts.
+// Reopens a gRPC port with other certificates: gRPC reads certificates only when a server starts.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +14,7 @@ namespace taut {
 // an unreadable file counts as empty.
 std::string TextOfFiles(std::initializer_list<const std::string*> names);
 
-using Addresses = std::vector<std::string>;  // "127.0.0.1:7071"
+using Addresses = std::vector<std::string>;  // such as "127.0.0.1:7071"
 
 struct PortSteps {
   // Starts a server with the new files on these addresses and stops it; returns its error.
@@ -25,10 +25,10 @@ struct PortSteps {
   absl::FunctionRef<absl::Status(const Addresses&)> open;
 };
 
-// Attempts a start on free ports, then stops the running server and opens the new server on the same
-// addresses. `port` is the actual port of the first address, whose configured port may be 0. If the attempt
-// fails, the running server continues. If another process takes the port in between, the port stays closed
-// until the next call; the error reports that.
+// Attempts a start on free ports, then stops the running server and opens the new server on the same addresses.
+// `port` is the actual port of the first address, whose configured port may be 0. If the attempt fails, the
+// running server continues. If another process binds the port in between, the port stays closed until the next
+// call; the error reports that.
 absl::Status ReopenPort(const Addresses& listen, int port, const PortSteps& steps);
 
 }  // namespace taut

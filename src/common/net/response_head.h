@@ -15,7 +15,7 @@ enum class KeepAlive : uint8_t {
   kYesAloud,  // kept open and announced in a header, which HTTP/1.0 requires
 };
 
-// Returns false for 1xx, 204, 304 and event streams: these are sent without a Content-Length.
+// Returns false for 1xx, 204, 304 and event streams: such responses are sent without a Content-Length.
 bool HasBody(const HttpResponse& response);
 // Appends the status line, the response's headers, the headers of `defaults` that the response does not set,
 // and the empty line. Line ends and NUL in a header become blanks, so that no header can end early.

@@ -11,9 +11,9 @@
 
 namespace taut {
 
-// Ascending by permissions. A writer may only send samples. kGroup may do what its bindings allow, in their
-// groups only. A reader may read everything; platform may also act on the quota of every group; an operator
-// may do everything.
+// Ascending by permissions. A writer may only send samples. kGroup may do what its bindings allow, only in the
+// groups of the bindings. A reader may read everything; platform may also act on the quota of every group; an
+// operator may do everything.
 enum class Role : uint8_t { kNone, kWriter, kGroup, kReader, kPlatform, kOperator };
 constexpr std::string_view Name(Role role) {
   constexpr std::array<std::string_view, 6> kNames = {"none",   "writer",   "group",

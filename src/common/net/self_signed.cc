@@ -71,7 +71,7 @@ std::string Pem(Write write) {
 
 absl::StatusOr<SelfSigned> MakeSelfSigned(std::span<const std::string> names, int64_t now_s,
                                           int64_t valid_s) {
-  constexpr int64_t kBeforeS = 300;  // the clock of a client may be slow
+  constexpr int64_t kBeforeS = 300;  // the clock of a client may be behind
   std::string alternatives;
   for (const std::string& name : names) {
     const bool is_ip = IsIpAddress(name);

@@ -1,4 +1,4 @@
-// Creates self-signed certificates for tautd, for clients that receive the certificate to trust from tautd.
+// Creates self-signed certificates for tautd. The clients receive the certificate that they trust from tautd.
 #pragma once
 
 #include <cstdint>

@@ -51,14 +51,14 @@ absl::Status CheckToken(std::string_view token);
 // Check() validates the options as a whole.
 struct ServerOptions {
   std::vector<ListenAddress> listen = {ListenAddress{}};
-  // Number of handlers that run at once; further requests wait. One more thread serves connections and
-  // events, however long handlers take.
+  // Number of handlers that run at once; further requests wait. One more thread serves connections and events,
+  // regardless of the duration of handlers.
   int threads = 2;
 
   // PEM files; certificate_file contains the chain. The server uses TLS if both are set.
   std::string certificate_file;
   std::string key_file;
-  // CA of client certificates. If set, a client with a certificate of this CA has client_role; without tokens
+  // CA of client certificates. If set, a client with a certificate of this CA receives client_role; without tokens
   // every client must have such a certificate.
   std::string client_ca_file;
   Role client_role = Role::kOperator;
@@ -97,7 +97,7 @@ struct ServerOptions {
   size_t max_streams_per_caller = 16;
 
   using Duration = std::chrono::milliseconds;
-  // Time between two requests; header_timeout replaces it for an unauthenticated client where a token is
+  // Time between two requests; header_timeout replaces this time for an unauthenticated client where a token is
   // needed.
   Duration idle_timeout = std::chrono::seconds(120);
   // Time for a header, from accept or from its first byte. Also the time for a TLS handshake.
@@ -125,7 +125,7 @@ struct ServerOptions {
   }
   // True if no authentication is required.
   bool is_open() const { return !has_tokens() && verifier == nullptr && client_ca_file.empty(); }
-  // Returns the greatest body of a request to `path`, in bytes.
+  // Returns the size limit of the body of a request to `path`, in bytes.
   size_t BodyLimitOf(std::string_view path) const;
 
   // Returns InvalidArgument, with a remedy, if options contradict each other or leave the server open to

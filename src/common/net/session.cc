@@ -76,7 +76,7 @@ void Session::ReadMore() {
   }
   const size_t most = phase_ == Phase::kBody ? kBodyBufferBytes : state_->options.max_header_bytes + 1;
   if (in_.size() < kFirstBufferBytes) in_.resize(kFirstBufferBytes);
-  // Grow with the bytes received, so that an idle connection costs little memory.
+  // Let the buffer grow with the bytes received, so that an idle connection costs little memory.
   if (in_end_ * 2 > in_.size()) in_.resize(std::max(in_.size(), std::min(in_.size() * 4, most)));
   if (in_end_ == in_.size()) {
     Refuse(phase_ == Phase::kBody ? 400 : 431, "a line of the request does not end");
@@ -302,7 +302,7 @@ void Session::Answer(HttpResponse response) {
   if (response_.stream && !CountStream()) return;
   if (response_.status < 200 || response_.status > 599) response_.status = 500;
   SessionsState::Add(state_->counters.answers[static_cast<size_t>(response_.status / 100)]);
-  // Close if the request was not read to its end: the unread bytes would be parsed as the next request.
+  // Close the connection if unread bytes of the request are left: they would be parsed as the next request.
   keep_alive_ = keep_alive_ && request_done_ && !state_->stopping && !response_.stream;
   head_.clear();
   AppendResponseHead(response_, state_->options.default_headers,
@@ -493,7 +493,7 @@ void Session::End() {
   if (response_.stream) response_.stream->Detach();
   if (counts_as_stream_) state_->LeaveStream(stream_caller_);
   DropBody();
-  // Last: the server drops its reference here, and `this` may be destroyed.
+  // This call must be the last: the server drops its reference here, and `this` may be destroyed.
   state_->on_end(this);
 }
 

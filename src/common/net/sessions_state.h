@@ -1,4 +1,4 @@
-// State shared by all sessions of a server, which outlives them. The fields are thread-safe.
+// State that all sessions of a server share and that outlives the sessions. The fields are thread-safe.
 #pragma once
 
 #include <array>

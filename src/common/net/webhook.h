@@ -17,9 +17,10 @@ struct WebhookOptions {
   // Key for X-Tautline-Signature, which is "sha256=" and the HMAC-SHA256 of the body in hex. "": no
   // signature.
   std::string secret;
-  size_t max_queued = 1000;  // limit of the queue; above it the oldest text is dropped
-  // No response, 408, 429 and 5xx are retried after first_retry, doubling up to last_retry, for max_attempts
-  // in total. After that, or after any other status that is not 2xx, the text is dropped.
+  size_t max_queued = 1000;  // limit of the queue; above this limit the oldest text is dropped
+  // A text without a response, or with the response 408, 429 or 5xx, is sent again after first_retry. The delay
+  // doubles up to last_retry, for max_attempts in total. After that, or after any other status that is not 2xx,
+  // the text is dropped.
   int max_attempts = 8;
   std::chrono::milliseconds first_retry = std::chrono::seconds(1);
   std::chrono::milliseconds last_retry = std::chrono::minutes(5);
@@ -28,7 +29,7 @@ struct WebhookOptions {
 
 struct WebhookCounts {
   uint64_t delivered = 0, retries = 0;
-  uint64_t dropped = 0;  // rejected, tried too often, or pushed out of a full queue
+  uint64_t dropped = 0;  // texts that were rejected, tried too often, or pushed out of a full queue
   uint64_t queued = 0;   // texts in the queue now
 };
 
