@@ -72,7 +72,7 @@ absl::StatusOr<std::string_view> PageCompressor::Compress(std::string_view raw) 
 
 void ColumnChunk::PutText(std::string_view text) {
   if (optional_) present_.push_back(1);
-  // Many columns repeat the previous row's value: comparing first avoids a hash.
+  // Many columns repeat the previous row's value: comparing with that value first avoids hashing.
   if (!indices_.empty() && texts_[indices_.back()] == text) {
     indices_.push_back(indices_.back());
     return;

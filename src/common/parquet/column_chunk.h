@@ -39,7 +39,7 @@ class PageCompressor {
 struct ChunkPlace {
   int64_t values = 0;                     // number of values, with nulls
   int64_t raw_bytes = 0, file_bytes = 0;  // sizes before and after compression
-  int64_t dictionary_at = -1;             // offset in the file; -1: none
+  int64_t dictionary_at = -1;             // offset of the dictionary page in the file; -1: none
   int64_t data_at = 0;
 };
 

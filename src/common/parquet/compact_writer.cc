@@ -5,10 +5,10 @@
 namespace taut {
 namespace {
 
-// Type numbers of the protocol that CompactType does not have.
+// Type numbers of the protocol that CompactType does not contain.
 constexpr uint8_t kTrue = 1, kFalse = 2, kInt64 = 6, kList = 9;
 constexpr int kMostDelta = 15;
-constexpr size_t kLongList = 15;  // at least this many elements: their number is written as a varint
+constexpr size_t kLongList = 15;  // a list of at least this size writes its size as a varint
 
 }  // namespace
 

@@ -16,7 +16,7 @@ namespace taut {
 
 struct ParquetBounds {
   size_t group_rows = 1'000'000;
-  size_t group_bytes = size_t{16} << 20;  // memory of the values
+  size_t group_bytes = size_t{16} << 20;  // memory of the values of a row group
 };
 
 // Memory: one row group, and up to a hundred bytes per column of each written group. Not thread-safe.

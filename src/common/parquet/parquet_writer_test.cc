@@ -18,7 +18,7 @@ std::string FileBytes(std::initializer_list<int> bytes) {
   return out;
 }
 
-// A page that is so small that each number of its header has one byte.
+// A page so small that each number of its header is one byte long.
 struct ReadPage {
   std::string header, body;
 };
@@ -26,7 +26,7 @@ ReadPage NextPage(std::string_view* file) {
   const auto size_at = [&](size_t i) { return static_cast<unsigned char>((*file)[i]) / 2U; };
   EXPECT_EQ((*file)[0], 0x15);
   const size_t raw = size_at(3), packed = size_at(5);
-  // A data page has four numbers, a dictionary two.
+  // The header of a data page contains four numbers of its own, and the header of a dictionary page contains two.
   const size_t header = (*file)[1] == 0 ? 17 : 13;
   ReadPage out{std::string(file->substr(0, header)), std::string(raw, '\0')};
   EXPECT_EQ(ZSTD_decompress(out.body.data(), raw, file->data() + header, packed), raw);

@@ -7,7 +7,7 @@
 
 namespace taut {
 
-// Returns the number of bits that hold every number below `count`; at least 1.
+// Returns the number of bits that represent every number below `count`; at least 1.
 int BitWidthOf(uint64_t count);
 
 // Appends the values. A run of at least 8 equal values is stored as its length and value. Other values are
