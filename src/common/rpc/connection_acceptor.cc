@@ -76,7 +76,7 @@ std::optional<OpenConnections::Peer> OpenConnections::ParsePeer(std::string_view
   if (!is_v4 && !text.starts_with("ipv6:")) return std::nullopt;
   const std::string plain = PercentDecode(text.substr(5), PlusSign::kItself).value_or("");
   const std::string host(
-      HostWithoutPort(plain).substr(0, HostWithoutPort(plain).find('%')));  // without a zone
+      HostWithoutPort(plain).substr(0, HostWithoutPort(plain).find('%')));  // without an IPv6 zone
   Peer out;
   const std::string_view digits =
       std::string_view(plain).substr(std::min(plain.size(), plain.rfind(':') + 1));
@@ -122,8 +122,8 @@ bool OpenConnections::Displace(const Address& address) {
     if (crowded) break;
   }
   if (best_address == by_address_.end()) {
-    // All open connections are authenticated. If there are few, sweep at once, for clients that call once and
-    // disconnect.
+    // All open connections are authenticated. If there are few connections, sweep at once, for clients that call
+    // once and disconnect.
     if (size_ > kFewConnections) return false;
     SweepAll();
     return !IsFull(address);
@@ -228,7 +228,7 @@ void ConnectionAcceptor::Loop() {
 }
 
 void ConnectionAcceptor::AcceptAll(int listener) {
-  // Bounded, so that a flood on one listener cannot keep the others and Stop() waiting.
+  // Bound the loop, so that a flood on one listener cannot keep the other listeners and Stop() waiting.
   for (int i = 0; i < kBacklog; ++i) {
     sockaddr_storage peer{};
     socklen_t size = sizeof(peer);

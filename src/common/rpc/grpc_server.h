@@ -16,8 +16,8 @@
 
 namespace taut {
 
-// Parses the addresses into `options`, whose other fields are set. Checks the result by the rules of an HTTP
-// server, and returns the same errors.
+// Parses the addresses into `options`, whose other fields must already be set. Checks the result by the rules of
+// an HTTP server, and returns the same errors.
 absl::Status SetListen(const std::vector<std::string>& addresses, ServerOptions& options);
 
 // Call Listen, Accept and Stop from one thread.
@@ -28,7 +28,7 @@ class GrpcServer {
   static void SetBounds(grpc::ServerBuilder& builder, int max_message_bytes);
 
   // Reads the certificates of `options`, binds its addresses and starts the server that `builder` describes,
-  // without accepting connections. Uses at most half of the process's descriptors, whatever `bounds` allows.
+  // without accepting connections. Uses at most half of the process's descriptors, even if `bounds` allows more.
   // `service` must outlive the server. Errors: an address is in use, a file cannot be read, gRPC does not start.
   absl::Status Listen(const ServerOptions& options, AcceptorOptions bounds, grpc::Service& service,
                       grpc::ServerBuilder& builder);

@@ -10,8 +10,8 @@
 
 namespace taut {
 
-// Two CAs, "ca" and "other". "ca" signs "server" and "client", "other" signs "stranger". Each has NAME.pem
-// and NAME.key.
+// Two CAs, "ca" and "other". "ca" signs "server" and "client", and "other" signs "stranger". Each certificate has
+// the files NAME.pem and NAME.key.
 class Certificates {
  public:
   Certificates()
