@@ -15,7 +15,7 @@ absl::Status Refusal(std::string message) { return absl::InvalidArgumentError(st
 
 bool IsWhole(double value) { return value == std::floor(value) && std::abs(value) < 1e15; }
 
-// Parts of a second: ParseDurationSeconds parses only whole seconds.
+// Units below a second: ParseDurationSeconds parses only whole seconds.
 constexpr struct {
   std::string_view name;
   double per_second;

@@ -24,7 +24,7 @@ namespace taut {
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {
-  std::string_view key;  // "server.limits.body"
+  std::string_view key;  // key such as "server.limits.body"
   FieldUnit unit = FieldUnit::kPlain;
   double min = 0, max = 0;  // inclusive bounds of a number as written: plain, bytes or seconds
   double scale = 1;         // written value of 1 in the struct; 86,400 for a number of days
@@ -40,8 +40,8 @@ absl::StatusOr<double> ParseNumber(const FieldSpec& spec, std::string_view text)
 // Returns the text that ParseNumber parses to this value.
 std::string NumberText(const FieldSpec& spec, double value);
 
-// Functions to parse, print and copy the values of one type. `context` is the pointer that the FieldRef was
-// made with.
+// Functions to parse, print and copy the values of one type. `context` is the pointer with which the FieldRef was
+// created.
 struct FieldType {
   // Parses `values`, which has one item unless `is_list`. InvalidArgument, without a key.
   absl::Status (*set)(const FieldSpec& spec, std::span<const std::string> values, void* value,
@@ -56,7 +56,7 @@ struct FieldType {
 template <typename T>
 const FieldType& BasicFieldType();
 
-// Refers to a value and its type; both must outlive it.
+// Refers to a value and its type; both must outlive the reference.
 class FieldRef {
  public:
   template <typename T>

@@ -20,7 +20,7 @@ namespace taut {
 // The former key of a setting, which contained a unit. A plain number under the former key is in that unit.
 struct OldKey {
   std::string_view key;
-  double unit = 1;  // size of the former unit in seconds, bytes or plain; 3,600 for hours
+  double unit = 1;  // size of the former unit in seconds, bytes or plain numbers; 3,600 for hours
 };
 
 struct SettingExtras {
@@ -41,7 +41,7 @@ constexpr SettingExtras Reloads(SettingExtras extras = {}) {
 
 template <typename Owner>
 struct SettingRow {
-  std::string_view key;  // "server.limits.body"
+  std::string_view key;  // key such as "server.limits.body"
   std::string_view help;
   FieldUnit unit = FieldUnit::kPlain;
   double min = 0, max = 0;  // FieldSpec::min and FieldSpec::max
@@ -69,8 +69,8 @@ const SettingRow<Owner>* FindSetting(std::span<const SettingRow<Owner>> rows, st
   return nullptr;
 }
 
-// Sets the value of a row. `key` is the row's current or former key; a former key adds a notice.
-// InvalidArgument starts with the row's key, and the value is unchanged.
+// Sets the value of a row. `key` is the row's current or former key; a former key adds a notice. InvalidArgument
+// starts with the row's key, and leaves the value unchanged.
 template <typename Owner>
 absl::Status SetSetting(const SettingRow<Owner>& row, std::string_view key,
                         std::span<const std::string> values, Owner& owner,

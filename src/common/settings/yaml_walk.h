@@ -1,5 +1,5 @@
-// Walks YAML so that errors contain file and line. For the .cc files of rooms that read settings; their
-// public headers do not expose YAML. In all functions `name` is the file's name, for errors.
+// Walks YAML so that errors contain file and line. For the .cc files of rooms that read settings; the public
+// headers of these rooms do not expose YAML. In all functions `name` is the file's name, for errors.
 #pragma once
 
 #include <span>
@@ -57,8 +57,8 @@ absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::stri
 // Returns one text for a scalar, one text per item for a list of scalars, and no text for null.
 absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::string_view name,
                                                  std::string_view key);
-// Walks nested maps. `keys` contains their keys in dotted form ("a.b"). Calls `set` with the dotted key of
-// each entry that is not a section, known or not.
+// Walks nested maps. `keys` contains their keys in dotted form ("a.b"). Calls `set` with the dotted key of each
+// entry that is not a section, whether or not the key is known.
 absl::Status WalkSections(
     const YAML::Node& map, std::string_view name, std::span<const std::string_view> keys,
     absl::FunctionRef<absl::Status(const YAML::Node& at, const std::string& key, const YAML::Node& value)>
