@@ -18,7 +18,7 @@ class RecordedLog final : public DaemonLog {
   void Act(LogLevel /*level*/, std::string_view action, std::span<const LogField> fields) override {
     Add(LogText(action, fields));
   }
-  // Returns a copy of all lines in their order; events are formatted by LogText, levels are left out.
+  // Returns a copy of all lines in their order; events are formatted by LogText, and levels are left out.
   std::vector<std::string> lines() const {
     const std::lock_guard lock(mutex_);
     return lines_;

@@ -1,5 +1,5 @@
-// Scales how often tests repeat their work. The environment variable TAUT_TEST_SCALE is the factor; 1 if the
-// variable is not set. ./dev test lowers it for builds with sanitizers.
+// Scales the number of repetitions in tests. The environment variable TAUT_TEST_SCALE is the factor; 1 if the
+// variable is not set. ./dev test lowers the factor for builds with sanitizers.
 #pragma once
 
 #include <algorithm>
