@@ -28,7 +28,7 @@
 
 namespace taut::node {
 
-// The set of descriptors that the loop waits on (epoll). When one is ready, the loop passes its `key` to
+// The set of descriptors that the loop waits on (epoll). When a descriptor is ready, the loop passes its `key` to
 // Agent::OnReady.
 class FdWatch {
  public:
@@ -74,7 +74,7 @@ struct AgentAct {
   std::string_view action;
   std::string job = {}, task = {};
   std::optional<Resource> resource = std::nullopt;
-  std::optional<double> from = std::nullopt, to = std::nullopt;  // limits; absent: none
+  std::optional<double> from = std::nullopt, to = std::nullopt;  // limits before and after; absent: none
   uint64_t decision = 0, kills = 0;
   std::string text = {};
   std::optional<GuardFigures> guard = std::nullopt;
@@ -94,7 +94,7 @@ class Agent {
   Agent(AgentOptions options, const Parts& parts);
   ~Agent();
 
-  // Updates the list of tasks from all finders. If a finder fails, its tasks stay, and errors() has the
+  // Updates the list of tasks from all finders. If a finder fails, its tasks stay, and errors() contains the
   // reason.
   void Find(const NodeTime& now);
   // Reads every task once, sends the windows that ended, moves limits by one step, and runs guard and probes.
@@ -117,8 +117,8 @@ class Agent {
   // Sends a heartbeat and pending outcomes. The arguments are the agent's own cost, as measured by the loop: share
   // of a core, and bytes.
   void Beat(double cpu_share, uint64_t resident_bytes);
-  // Sends the windows that are still open and restores what tiers, guard and probe have set. Limits that
-  // tautd ordered stay in force.
+  // Sends the windows that are still open and restores the values that tiers, guard and probe replaced. Limits
+  // that tautd ordered stay in force.
   void Stop(const NodeTime& now);
 
   // Current errors as text for people, by subject; an entry disappears with its cause.
@@ -159,14 +159,14 @@ class Agent {
   // If another program changed the limit `kind`, stores the present value as the owner's and returns true.
   bool TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back);
   void AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now);
-  // Moves the state of the last task of this name, which ended within 10 minutes, into `task`. Returns false
-  // if there is no such task.
+  // Moves the state of the last task of this name, which ended less than 10 minutes ago, into `task`. Returns
+  // false if there is no such task.
   bool AdoptDeparted(AgentTask& task, const Name& name);
   void NoteStart(AgentTask& task, const NodeTime& now);
   // Prevents cuts until the start-up grace of the task's rule, or of its job's terms, is over.
   void HoldInGrace(AgentTask& task);
   // Records in the ledger the state of a lane that must survive a restart: floors and the time of the owner's
-  // change. The next Save writes it.
+  // change. The next Save writes this state.
   void NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, const NodeTime& now);
   void RestoreHolds(AgentTask& task, const LedgerEntry& entry, const NodeTime& now);
   // Saves the ledger. Returns false, with the reason in errors_, if the file could not be written.
@@ -183,18 +183,19 @@ class Agent {
   std::optional<LimitValue> WantedByTier(const AgentTask& task, LimitKind kind) const;
   // Returns the value to restore once the tier requests nothing; nullopt if the present value stays.
   std::optional<LimitValue> LeftOver(const AgentTask& task, LimitKind kind) const;
-  // Saves the intent in the ledger, writes the kernel, then saves the result: if the agent is killed in
-  // between, the ledger has both values.
+  // Saves the intent in the ledger, writes the kernel, then saves the result: if the agent is killed in between,
+  // the ledger contains both values.
   absl::Status WriteNow(AgentTask& task, LimitKind kind, LimitValue value);
   // ---- oom_score_adj (agent_scores.cc) ----
   bool MayBeScored(const AgentTask& task) const;
-  // Sets oom_score_adj of the task's new processes to the value of the task's tier. `paths` is GroupPaths().
+  // Sets oom_score_adj of the task's new processes to the value of the task's tier. `paths` must be the result of
+  // GroupPaths().
   void ScoreProcesses(AgentTask& task, const std::set<std::string_view>& paths);
   void SetScores(AgentTask& task, const std::vector<ProcessId>& processes);
   // Restores oom_score_adj of processes that left the task, unless another program has changed the value
   // since.
   void RestoreLeavers(const std::vector<std::pair<ProcessId, int>>& left, int set);
-  // Restores oom_score_adj of the task's processes to the owners' values that the ledger has.
+  // Restores oom_score_adj of the task's processes to the owners' values that the ledger contains.
   void ReleaseScoresOf(AgentTask& task, const std::set<std::string_view>& paths);
   // Returns the cgroup paths of all tasks. A group within another task's group is a task of its own.
   std::set<std::string_view> GroupPaths() const;
@@ -255,7 +256,7 @@ class Agent {
   // otherwise a kill has another cause.
   bool NoteLimitOoms(AgentTask& task, const TaskReading& reading, const NodeTime& now);
   // Returns true if a kill may be due to the task's own limit: no group above met its limit, and the task's peak
-  // came near the task's limit. For kernels that do not count how often the limit was met.
+  // was near the task's limit. For kernels that do not count how often the limit was met.
   bool MayBeOwnKill(const AgentTask& task, const TaskReading& reading) const;
   void ReadAbove(AgentTask& task, const NodeTime& now);
   // Reports a kill at a limit above the task, or for lack of machine memory. No limit is raised.
@@ -265,7 +266,7 @@ class Agent {
   // Writes a limit that the agent raised by itself. `why` must be a literal: the lane keeps a view of the
   // text.
   void MoveRaised(AgentTask& task, LimitLane& lane, std::string_view why, const NodeTime& now);
-  // Handles an OOM kill of a task that has ended: the task's next start has a higher limit.
+  // Handles an OOM kill of a task that has ended: the task's next start gets a higher limit.
   void OnLateOom(Departed& task, uint64_t kills, const NodeTime& now);
   void TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
                std::optional<double> raised, const NodeTime& now);
@@ -280,7 +281,8 @@ class Agent {
   void Order(const taut::agent::v1::Order& order, const NodeTime& now);
   // Returns the reason why the agent never sets this limit of the task; "" if the agent may set it.
   std::string WhyNotSet(const AgentTask& task, Resource r) const;
-  // Returns when the order was decided, in seconds of this machine's clock; 0 if the order has no time.
+  // Returns the time at which the order was decided, in seconds of this machine's clock; 0 if the order has no
+  // time.
   static int64_t DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now);
   void TakeTerms(const taut::agent::v1::Terms& terms);
   // Makes the next steps of these tasks: saves intents in the ledger, writes the kernel, then reports
@@ -311,7 +313,7 @@ class Agent {
   MemoryGuard guard_;
   std::optional<MemoryNow> memory_now_;  // last reading; absent: no guard, or memory could not be read
   int64_t guarded_us_ = INT64_MIN / 2, scored_us_ = INT64_MIN / 2;
-  // True if a GuardAgain call was postponed because it came within kLeastGuardUs of the last run.
+  // True if a GuardAgain call was postponed because it was made within kLeastGuardUs of the last run.
   bool is_guard_awaited_ = false;
   bool old_acts_reported_ = false;
   std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // keyed by id, which is also the watch's key

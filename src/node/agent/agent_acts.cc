@@ -91,8 +91,8 @@ void Agent::EndThrottleAct(AgentTask& task, const GuardFigures& figures, std::st
                            const NodeTime& now) {
   if (!task.throttle_act.has_value()) return;
   ReportAct(ActOf(TierActKind::kRelease, task, figures, std::move(why), now), task, figures);
-  // The end is reported first and deleted from the ledger afterwards: a kill of the agent in between reports
-  // the end twice rather than never.
+  // The end is reported first and deleted from the ledger afterwards: if the agent is killed in between, the end
+  // is reported twice rather than never.
   DropAct(*std::exchange(task.throttle_act, std::nullopt));
 }
 

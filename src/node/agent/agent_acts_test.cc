@@ -1,4 +1,4 @@
-// The acts of the memory guard as tautd receives them: each act once, with its figures, also after a crash.
+// Tests that tautd receives each act of the memory guard once, with its figures, also after a crash.
 #include "common/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -155,7 +155,7 @@ TEST(AgentActs, AnActThatACrashInterruptsIsReportedByTheNextStart) {
   TierCell cell;
   cell.Add("web", "h/w", 150 * kMiB);
   InMemoryTask& batch = cell.Add("batch/a", "h/a", 96 * kMiB);
-  // A copy of the ledger, taken while the kernel kills, with the acts.
+  // A copy of the ledger's acts, taken before and after each write of a limit.
   LedgerContent then;
   batch.around_write = [&] { then.acts = cell.ledger.acts(); };
   cell.Guard();

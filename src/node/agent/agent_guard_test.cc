@@ -82,7 +82,7 @@ TEST_F(AgentGuard, WhatRunsBeforeTheAgentHasNoGraceUnlessItsStartIsKnown) {
   EXPECT_EQ(young.limits.memory_max_bytes, 64 * kMiB);
 }
 
-// The rule overrides the daemon's terms, since it belongs to the operator of the machine.
+// The rule overrides the daemon's terms, since the rule belongs to the operator of the machine.
 TEST_F(AgentGuard, TheGraceIsTheRulesElseTheJobsElseFiveMinutes) {
   const struct {
     std::optional<int64_t> rule;

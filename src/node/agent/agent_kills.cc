@@ -22,13 +22,13 @@ constexpr double kMachineShare = 0.95;
 
 void Agent::OnReady(uint64_t key, const NodeTime& now) {
   if (key == kMemoryKey) {
-    // Clear before reading: a threshold that is passed after the read then wakes the loop again.
+    // Clear the wake-up before the reading: a threshold that is passed after the read then wakes the loop again.
     parts_.memory->ClearWakeup();
     return GuardAgain(now, true);
   }
   if (key >= kFinderKeys) {
     TaskFinder& finder = *parts_.finders[key - kFinderKeys];
-    // Take the events before Find: an OOM kill belongs to the start that Find may replace.
+    // Handle the events before Find: an OOM kill belongs to the start that Find may replace.
     for (const TaskEvent& event : finder.TakeEvents()) TakeEvent(event, now);
     Find(now);
     return;
@@ -55,7 +55,7 @@ void Agent::Recheck(const NodeTime& now) {
     const auto it = tasks_.find(id);
     if (it != tasks_.end() && counts_.ooms == ooms && now.steady_us < until) continue;
     suspects_.erase(id);
-    // The counter did not move in time: the event may belong to the end of the last start.
+    // The counter did not rise in time: the event may belong to the end of the last start.
     if (it == tasks_.end() || counts_.ooms != ooms) continue;
     if (const uint64_t kills = it->second->ooms.Unexplained(now.steady_us); kills > 0) {
       OnOom(*it->second, kills, now);
@@ -183,7 +183,8 @@ void Agent::CheckGrowth(AgentTask& task, const NodeTime& now) {
 
 void Agent::OnLateOom(Departed& task, uint64_t kills, const NodeTime& now) {
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
-    // The task has ended, and nothing can be written now. The target waits in `departed_` for its next start.
+    // The task has ended, and nothing can be written now. The target waits in `departed_` for the task's next
+    // start.
     LimitLane& lane = task.lanes[static_cast<size_t>(Resource::kMemory)];
     lane.owners = false;
     lane.why = "oom_kill";
@@ -222,7 +223,7 @@ void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const N
                       *reading.cpu_throttled_periods >= *throttled;
   if (!counts || !MayRaise(task.found, *task.rule) || task.rule->cpu != CpuStyle::kHard) return;
   LimitLane& lane = task.of(Resource::kCpu);
-  // Throttling at the owner's own limit is what the owner ordered: raise no further.
+  // Raise at most to the owner's limit, at which the owner accepts throttling.
   std::optional<double> upper = UpperOf(task, Resource::kCpu);
   const std::optional<double>& owners = task.owner.cpu_max_cores;
   if (owners.has_value()) upper = std::min(upper.value_or(*owners), *owners);

@@ -21,7 +21,7 @@ constexpr size_t kMaxActs = 10'000;
 // ---- messages of the daemon ----
 
 void Agent::TakeOrders(const NodeTime& now) {
-  // Terms first: Order counts pending kills, whose raises depend on the terms.
+  // Handle terms first: Order counts pending kills, whose raises depend on the terms.
   for (const pb::ToAgent& message : parts_.uplink->Take()) {
     for (const pb::Terms& terms : message.orders().terms()) TakeTerms(terms);
     for (const pb::Order& order : message.orders().orders()) Order(order, now);
@@ -100,7 +100,7 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
   if (options_.observe) return answer(pb::Outcome::OBSERVED, "");
   if (std::string why = WhyNotSet(task, r); !why.empty()) return answer(pb::Outcome::FAILED, why);
   LimitLane& lane = task.of(r);
-  // Count earlier kills before the limit changes, so that they raise from the limit that caused them.
+  // Count earlier kills before the limit changes, so that a raise starts from the limit that caused the kills.
   if (r == Resource::kMemory) CountKills(task, now);
   // Another program may have changed the limit since the last comparison.
   if (now.steady_us > task.compared_us) CompareLimits(task, now);
@@ -233,7 +233,8 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
     lane.error.clear();
     // The first step records the limit at which the move began, so that one log entry covers the whole move.
     if (!lane.from.has_value()) lane.from = lane.mover.current();
-    // A quota may be rounded up: keep and report the value that the kernel has, or it would be written forever.
+    // A quota may be rounded up: keep and report the kernel's value, or the ordered value would be written again
+    // and again.
     const bool is_rounded = step.r == Resource::kCpu && task.rule->cpu == CpuStyle::kHard;
     lane.mover.Wrote(step.limit, now.steady_us,
                      is_rounded ? std::optional<LimitValue>(task.in_force.cpu_max_cores) : std::nullopt);

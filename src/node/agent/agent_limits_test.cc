@@ -308,7 +308,7 @@ TEST_F(AgentLimits, AKillIsToldWithTheTasksLabels) {
   ASSERT_EQ(cell_.uplink.Ooms()[0].labels().size(), 1);
 }
 
-// After a release the owner's limit is in force, which is too low. The raise after a kill must not become the
+// After a release, the owner's limit is in force and is too low. The raise after a kill must not become the
 // owner's value.
 TEST_F(AgentLimits, AKillRaisesALimitThatWasGivenBack) {
   InMemoryTask& a = Added(std::nullopt, 64 * kMiB);
@@ -365,8 +365,8 @@ TEST_F(AgentLimits, ObservingWritesNoLedger) {
   EXPECT_THAT(cell_.agent->errors(), IsEmpty());
 }
 
-// The write of memory.max succeeds and the write of memory.high fails. The ledger has the values that the kernel
-// may have.
+// The write of memory.max succeeds and the write of memory.high fails. The ledger contains the values that the
+// kernel may have.
 TEST_F(AgentLimits, TheLedgerTellsARefusedWriteFromOneThatIsNotKnown) {
   for (const bool refused : {true, false}) {
     AgentCell cell;
@@ -393,8 +393,8 @@ TEST_F(AgentLimits, TheLedgerTellsARefusedWriteFromOneThatIsNotKnown) {
   }
 }
 
-// Downwards, memory.high is written first. If the kernel refuses memory.high, memory.max is not written, and
-// the ledger intends neither write.
+// For a cut, memory.high is written first. If the kernel refuses memory.high, memory.max is not written, and the
+// ledger intends neither write.
 TEST_F(AgentLimits, WhatFollowsARefusedWriteIsNotIntendedEither) {
   cell_.options.rules[0].memory = MemoryStyle::kSoft;
   InMemoryTask& a = Added(std::nullopt, 512 * kMiB);
@@ -419,7 +419,7 @@ TEST_F(AgentLimits, AnOrderOfTheSecondOfAnotherProgramsChangeIsFollowed) {
     cell.Run(10);
     a.limits.memory_max_bytes = 200 * kMiB;
     cell.Order(a, Resource::kMemory, 300 * kMiB, 2).set_decided_s(cell.now.at.seconds() + (before ? 0 : 1));
-    cell.Run(1);  // a second later the change is seen, and the order is read
+    cell.Run(1);  // a second later, the agent detects the change and reads the order
     EXPECT_EQ(a.limits.memory_max_bytes, (before ? 200 : 300) * kMiB);
   }
 }
@@ -429,7 +429,7 @@ TEST_F(AgentLimits, TheMinimumIsSaidOfTheOrdersBelowIt) {
   InMemoryTask& a = Added(std::nullopt, 256 * kMiB);
   AgentCell::SetUsage(a, kMiB / 2);
   a.least_memory = 6 * kMiB;
-  cell_.Run(130);  // until the earlier peak is forgotten
+  cell_.Run(130);  // until the earlier peak no longer counts
   cell_.Order(a, Resource::kMemory, 3 * kMiB, 1);
   cell_.Run(60);
   EXPECT_EQ(a.limits.memory_max_bytes, 6 * kMiB);

@@ -34,8 +34,8 @@ int64_t SteadyUs() {
   return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
 }
 
-// Returns when the sped-up clock began. The file keeps this time over restarts of the agent: otherwise the
-// clock would go back at each restart.
+// Returns the time at which the sped-up clock began. The file keeps this time over restarts of the agent:
+// otherwise the clock would go back at each restart.
 int64_t BeginningOf(const std::string& state, int64_t wall_us) {
   const std::string path = StrCat(state, "/clock");
   int64_t begin = 0;
@@ -91,7 +91,7 @@ void AgentLoop::LogConnection(const UplinkStatus& status) {
     if (was_connected_ == true) return;
     log_.Act(LogLevel::kInfo, "connected", {{"daemon", daemon}, {"queued_messages", status.queued_messages}});
   } else {
-    // A first connection takes a moment: no warning before kFirstConnectionUs.
+    // The first connection takes some time: log no warning before kFirstConnectionUs.
     if (!was_connected_.has_value() && now_us - start_steady_us_ < kFirstConnectionUs) return;
     const bool is_news = was_connected_ != false || connection_error_ != status.error;
     if (!is_news && now_us - connection_logged_us_ < kStillDisconnectedUs) return;
@@ -152,7 +152,7 @@ bool AgentLoop::WaitAndAct(Agent& agent, int64_t next_us) {
   // While kills are pending, read the counters every 2 ms: the kernel counts a kill within milliseconds.
   if (agent.wants_recheck()) wait_us = std::min(wait_us, 2 * kMillisecond);
   std::array<epoll_event, 64> events{};
-  // Rounded up: a wait rounded down to 0 would spin until the time is reached.
+  // Round the wait up: a wait rounded down to 0 would spin until the time is reached.
   const int n = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()),
                            static_cast<int>((wait_us + kMillisecond - 1) / kMillisecond));
   // Recheck before the events: an event may replace the task whose kill is pending.

@@ -10,8 +10,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One batch task that holds 300 MiB and touches `working`; below that it stalls. The machine has enough
-// memory.
+// One batch task that holds 300 MiB and touches `working`. The task stalls with less memory than `working`. The
+// machine has enough memory.
 struct ProbeCell : TierCell {
   ProbeCell() {
     options.probe.tiers[static_cast<size_t>(Tier::kBatch)] = true;
@@ -141,7 +141,7 @@ TEST(AgentProbe, TheGuardTakesMemoryHighAndGivesItBackAsItsOwnerHadIt) {
   EXPECT_THAT(cell.uplink.TierActs(), ::testing::SizeIs(1));
   const double throttled = cell.high();
   const size_t writes = cell.batch->writes.size();
-  // Memory is still short: usage falls to the throttle, and web uses the rest.
+  // Memory is still short: usage falls to the throttle's limit, and web uses the rest.
   for (int i = 0; i < 30; ++i) {
     AgentCell::SetUsage(web, 256 * kMiB - throttled - 10 * kMiB);
     cell.Live(1);

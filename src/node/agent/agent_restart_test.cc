@@ -1,5 +1,5 @@
-// State that must outlive a restart of the agent: the owner's values after every step, its terms, its raises,
-// and the owner's own changes.
+// State that must outlive a restart of the agent: the owner's values after every step, the terms, the agent's
+// raises, and the owner's own changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -119,7 +119,7 @@ TEST_F(AgentRestart, KillsRaiseLimitsWithoutTheDaemon) {
   cell_.Run(10);
   EXPECT_EQ(a.limits.memory_max_bytes, 150 * kMiB) << "up to the job's upper bound";
   EXPECT_EQ(cell_.agent->counts().local_raises, 1U);
-  // The terms are withdrawn, which is stored as well.
+  // The withdrawal of the terms is stored as well.
   cell_.Terms("shop/web", false);
   cell_.Run(1);
   Restart();

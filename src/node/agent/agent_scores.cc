@@ -58,7 +58,7 @@ void Agent::ScoreProcesses(AgentTask& task, const std::set<std::string_view>& pa
   }
   const std::vector<std::pair<ProcessId, int>> left = task.scores->Keep(pids);
   const std::vector<ProcessId> to_set = task.scores->Take(fresh);
-  // The record is saved before the first write (SetScores): otherwise a killed agent could not undo it.
+  // The record is saved before the first write (SetScores): otherwise a killed agent could not undo the writes.
   parts_.ledger->SetScores(task.found, task.scores->record());
   RestoreLeavers(left, set);
   if (!to_set.empty()) SetScores(task, to_set);
@@ -82,7 +82,7 @@ void Agent::RestoreLeavers(const std::vector<std::pair<ProcessId, int>>& left, i
   for (const auto& [process, owner] : left) {
     const std::optional<ProcessReading> facts = parts_.processes->Read(process.pid);
     if (!facts.has_value() || facts->id != process || facts->oom_score_adj != set) continue;
-    // The process is no longer in a task: an error is of no consequence.
+    // The process is no longer in a task: an error does not matter.
     (void)parts_.processes->SetOomScoreAdj(process, owner);
   }
 }
@@ -102,7 +102,7 @@ void Agent::ReleaseScoresOf(AgentTask& task, const std::set<std::string_view>& p
 
 void Agent::ReadAbove(AgentTask& task, const NodeTime& now) {
   std::vector<GroupAbove> above = task.group->ReadAbove();
-  // Compare lowest limits, not lists: groups that appear above a task without a lower limit change nothing.
+  // Compare the lowest limits, not the lists: a new group above a task matters only if its limit is lower.
   std::swap(task.above, above);
   bool is_other = false;
   for (const Resource r : kResources) {
@@ -126,7 +126,7 @@ bool Agent::NoteLimitOoms(AgentTask& task, const TaskReading& reading, const Nod
 }
 
 bool Agent::MayBeOwnKill(const AgentTask& task, const TaskReading& reading) const {
-  // Read again: the counter of the group whose limit was met rose with this kill.
+  // Read the groups again: the counter of the group whose limit was met rose with this kill.
   for (const GroupAbove& group : task.group->ReadAbove()) {
     const auto before = std::ranges::find(task.above, group.path, &GroupAbove::path);
     if (before != task.above.end() && group.limit_ooms.value_or(0) > before->limit_ooms.value_or(0))
@@ -145,7 +145,7 @@ void Agent::OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now) {
     return it == before.end() ? std::optional<uint64_t>() : it->limit_ooms;
   };
   std::string at = "for want of the machine's memory";
-  // The nearest group whose counter rose is taken as the cause.
+  // The nearest group whose counter rose counts as the cause.
   for (const GroupAbove& group : task.above) {
     const std::optional<uint64_t> was = ooms_before(group.path);
     if (!group.memory_max_bytes.has_value() || !was.has_value() || group.limit_ooms.value_or(0) <= *was)

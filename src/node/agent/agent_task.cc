@@ -10,7 +10,7 @@
 namespace taut::node {
 namespace {
 
-constexpr double kSoftRoom = 1.1;  // memory.max above memory.high
+constexpr double kSoftRoom = 1.1;  // memory.max as a multiple of memory.high
 constexpr double kSharesACore = 1024;
 constexpr double kSameWeight = 0.01;
 constexpr double kLeastQuotaCores = 0.01;  // the kernel rejects a quota below 1 ms a period
@@ -57,7 +57,7 @@ uint64_t OomTally::Unexplained(int64_t now_us) {
 
 uint64_t OomTally::End(int64_t now_us) {
   const bool told = IsRecent(event_us_, now_us);
-  // If neither source reported a kill lately, a late event may still do so.
+  // If neither source reported a kill lately, a late event may still report a kill.
   end_is_open_ = !told && !IsRecent(counted_us_, now_us);
   counted_us_.reset();
   event_us_.reset();

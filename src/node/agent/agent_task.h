@@ -48,7 +48,7 @@ struct LimitLane {
   int64_t ordered_us = 0;
   std::optional<std::pair<MoveState, Obstacle>> said;
   std::string error;   // why the last write failed; "": the write succeeded
-  std::string note;    // about the order: "3 MiB is below the minimum of 6 MiB"
+  std::string note;    // text about the order: "3 MiB is below the minimum of 6 MiB"
   double minimum = 0;  // the minimum in `note`; 0: the order was not below the minimum
   // Time at which another program changed the limit, seconds since 1970; absent: never. Older orders do not
   // undo the change.
@@ -60,7 +60,7 @@ struct LimitLane {
   // time at which it first arrived.
   int64_t future_decided_s = 0, future_came_s = 0;
 
-  // Limits recorded times to `now_s`: the clock may have gone back.
+  // Limits recorded times to `now_s`: the clock may have been set back.
   void NotAfter(int64_t now_s) {
     if (others_s.has_value() && *others_s > now_s) others_s = now_s;
     mover.NotAfter(now_s);
@@ -82,7 +82,7 @@ class OomTally {
   // Handles a kill that the engine reported while the group exists. The group's counter, if any, will soon
   // show the kill.
   uint64_t Event(bool has_counter, int64_t now_us);
-  // Handles an event after which the counter has not moved in time.
+  // Handles an event after which the counter has not risen in time.
   uint64_t Unexplained(int64_t now_us);
   // Handles the end of the task, whose group no longer exists.
   uint64_t End(int64_t now_us);
@@ -110,27 +110,27 @@ struct AgentTask {
   std::vector<LimitLane> lanes;   // indexed by Resource
   TaskLimits owner;               // the owner's limits, before any change by the agent
   TaskLimits in_force;            // limits as last read back from the kernel
-  std::vector<GroupAbove> above;  // read with in_force
+  std::vector<GroupAbove> above;  // groups above the task, read with in_force
   std::optional<uint64_t> oom_kills, periods, throttled;  // counters as last read
   std::optional<uint64_t> limit_ooms;
   int64_t limit_met_us = INT64_MIN / 2;  // steady time at which limit_ooms last rose
   std::optional<double> usage;           // memory in bytes, last reading, also between samples
-  std::optional<OomScores> scores;       // absent until its processes are first read
+  std::optional<OomScores> scores;       // absent until the task's processes are first read
   std::optional<uint64_t> kernel_peak;   // TaskReading::memory_peak_bytes of the last full reading
-  GrowthWatch growth;                    // memory usage
+  GrowthWatch growth;                    // growth of the memory usage
   int64_t compared_us = INT64_MIN;       // steady time at which in_force was read
-  std::optional<int64_t> started_us;     // steady time; absent: started before the agent, unknown when
+  std::optional<int64_t> started_us;     // steady time; absent: before the agent's start, time unknown
   OomTally ooms;
   TaskTier tier;
   // The memory.high before the throttle; absent unless the guard of the machine's memory throttles the task.
   std::optional<LimitValue> high_before;
-  std::optional<taut::agent::v1::TierAct> throttle_act;  // the report of that throttle
+  std::optional<taut::agent::v1::TierAct> throttle_act;  // report of the current throttle
   // Present once the task was probed. The probe's limit is in force while probe->high() has a value.
   std::optional<MemoryProbe> probe;
   struct {
     std::optional<uint64_t> stall_us;
     std::optional<double> usage;
-    int64_t at_us = INT64_MIN / 2;  // steady time
+    int64_t at_us = INT64_MIN / 2;  // steady time of the reading
   } probe_read;                     // values of the last full reading
   // Indexed by LimitKind, for values that tiers set. is_others: another program changed the value, and the agent
   // does not change it again. is_refused: the kernel refused the value.
@@ -151,9 +151,9 @@ void PutNeeded(AgentTask& task, std::span<NodeWindow> closed);
 
 using LimitWrites = std::vector<std::pair<LimitKind, std::optional<double>>>;
 
-// Returns the writes, in order, that put `limit` (absent: none) in force. A raise writes memory.max first, a
-// cut memory.high first. Empty if the rule leaves this resource alone. `current`: limit in force, which
-// decides the order.
+// Returns the writes, in order, that put `limit` (absent: none) in force. A raise writes memory.max first, a cut
+// memory.high first. Empty if the rule sets no limits of this resource. `current`: limit in force, which decides
+// the order.
 LimitWrites WritesFor(const TaskRule& rule, Resource r, std::optional<double> limit,
                       std::optional<double> current);
 // Returns the writes that restore the owner's limits.
@@ -166,7 +166,7 @@ double HighBeside(double max);
 bool MayBeWritten(absl::StatusCode code);
 // Converts kernel values to the limit in cores or bytes under this rule; nullopt: no limit.
 std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits& limits);
-// Returns the limit that corresponds to the owner's memory limit. Under `memory: soft` it is at most
+// Returns the limit that corresponds to the owner's memory limit. Under `memory: soft` the result is at most
 // HighBeside(the owner's memory.max).
 std::optional<double> OwnersMemory(const TaskRule& rule, const TaskLimits& owner);
 // Calls LimitOf(rule, ...) with the rule of the task. The kernel's default CPU weight counts as no limit.
@@ -183,8 +183,8 @@ std::string AboveText(const AgentTask& task, Resource r, std::optional<double> o
 // Returns the limit, clamped to the rule's bounds.
 std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<double> limit);
 
-// Convert a number of cores to a CPU weight, and back: 1,024 shares a core, converted to cgroup v2's weight
-// as container runtimes do. Weights are 1 .. 10,000.
+// Convert a number of cores to a CPU weight, and back. A core is 1,024 shares, which are converted to cgroup v2's
+// weight as in container runtimes. Weights are 1 .. 10,000.
 double WeightOfCores(double cores);
 double CoresOfWeight(double weight);
 

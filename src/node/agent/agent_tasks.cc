@@ -1,4 +1,4 @@
-// The set of tasks: additions, removals, and which of their limits belong to the agent.
+// The set of tasks: additions, removals, and the ownership of their limits.
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -119,7 +119,8 @@ void Agent::FindWith(size_t finder, const NodeTime& now) {
   for (const auto& [id, task] : tasks_) {
     if (task->finder == finder && !here.contains(task->found.identity)) gone.push_back(id);
   }
-  // Remove before adding: a restarted task has the same name with a new identity, and names must be unique.
+  // Remove tasks before adding tasks: a restarted task has the same name with a new identity, and names must be
+  // unique.
   for (const uint64_t id : gone) RemoveTask(id, now);
   std::vector<std::string> settled;
   for (const auto& [identity, its_finder] : task_errors_) {
@@ -190,14 +191,14 @@ bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   for (LimitLane& lane : task.lanes) {
     lane.said.reset();
     lane.mover.ForgetRefusals();
-    if (is_new) lane.others_s.reset();  // another program changed the last task, not this task
+    if (is_new) lane.others_s.reset();  // another program changed the last task's limit, not this one
   }
   departed_.erase(old);
   return true;
 }
 
-// A task found by the first Find may have run for long, so its start is unknown unless the group has a start
-// time. A sped-up clock cannot be compared with the group's start time.
+// A task found by the first Find may have run for a long time, so its start is unknown unless the group has a
+// start time. A sped-up clock cannot be compared with the group's start time.
 void Agent::NoteStart(AgentTask& task, const NodeTime& now) {
   if (looked_[task.finder]) task.started_us = now.steady_us;
   const std::optional<int64_t> started_s = task.group->started_s();
@@ -324,7 +325,7 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back) {
   }
   const std::optional<double> was = noted.set.value_or(noted.owner);
   parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
-  if (at_owners && came_back) return false;  // a new start begins with the owner's limits, as the first did
+  if (at_owners && came_back) return false;  // each start begins with the owner's limits
   ++counts_.foreign_changes;
   Act(task.found, {.action = "owner_changed",
                    .resource = ResourceOf(kind),
@@ -342,7 +343,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
   task.compared_us = now.steady_us;
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return;
-  // Compare before in_force is replaced: a difference means that the present limit begins now.
+  // Compare the limits before in_force is replaced: a difference means that the present limit begins now.
   for (const Resource r : kResources) {
     const bool same = LimitOf(task, r, *limits) == LimitOf(task, r, task.in_force);
     if (!same) task.of(r).limit_since = now.at;

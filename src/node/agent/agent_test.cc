@@ -1,4 +1,4 @@
-// The agent's reports about tasks and windows, and its response to orders. agent_trouble_test.cc tests its
+// The agent's reports about tasks and windows, and its response to orders. agent_trouble_test.cc tests the agent's
 // reactions without orders.
 #include "node/agent/agent.h"
 
@@ -50,7 +50,8 @@ TEST(AgentWindows, AreSentOnceInOrderAndKept) {
   }
 }
 
-// A time beyond an unsent window would make a daemon with time from samples close the window without its data.
+// A daemon whose clock follows samples would close an unsent window without its data if a message carried a later
+// time.
 TEST(AgentWindows, NoTimeIsToldBeyondAWindowThatIsHeld) {
   AgentCell cell;
   cell.Start();
@@ -121,7 +122,7 @@ TEST(AgentWindows, OpenOnesAreSentWhenTheAgentStops) {
   EXPECT_NEAR(seconds["b"], 99, 0.01);
 }
 
-// Each second of usage is counted once, whatever jumps the clock makes.
+// Each second of usage is counted once, regardless of clock jumps.
 TEST(AgentWindows, ClockJumpsLoseAndDoubleNothing) {
   AgentCell cell;
   cell.Start();
@@ -474,7 +475,7 @@ TEST(AgentOrders, AKernelWithoutSoftLimitsTakesTheHardOne) {
   EXPECT_EQ(cell.agent->counts().writes, 1U);
 }
 
-// For every order and event: an agent that only measures writes neither limits nor a ledger.
+// An agent that only measures writes neither limits nor a ledger, after any orders and events.
 RC_GTEST_PROP(AgentOrders, WhoOnlyMeasuresNeverWrites, ()) {
   AgentCell cell;
   const int why = *rc::gen::inRange(0, 3);

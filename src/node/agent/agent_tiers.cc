@@ -68,8 +68,8 @@ std::optional<LimitValue> Agent::LeftOver(const AgentTask& task, LimitKind kind)
   if (kind != LimitKind::kMemoryHigh || task.rule->memory != MemoryStyle::kSoft) return value.owner;
   // A move to the target is under way.
   if (task.of(Resource::kMemory).mover.target().has_value()) return std::nullopt;
-  // Either tautd ordered this memory.high, or a throttle left it behind. In the second case it does not have
-  // the right ratio to memory.max.
+  // Either tautd ordered this memory.high, or a throttle left it behind. In the second case memory.high does not
+  // have the right ratio to memory.max.
   const auto max = entry->values.find(LimitKind::kMemoryMax);
   if (max == entry->values.end()) return value.owner;
   const std::optional<double>& limit = task.in_force.memory_max_bytes;
@@ -80,7 +80,7 @@ std::optional<LimitValue> Agent::LeftOver(const AgentTask& task, LimitKind kind)
 absl::Status Agent::WriteNow(AgentTask& task, LimitKind kind, LimitValue value) {
   const LimitValue rounded = task.group->Rounded(kind, value);
   parts_.ledger->Intend(task.found, kind, task.owner.of(kind), rounded);
-  // Without a saved record, a killed agent could not tell its own value from the owner's.
+  // Without a saved record, a killed agent could not distinguish its own value from the owner's.
   if (!SaveLedger()) {
     parts_.ledger->Withdraw(task.found.identity, kind);
     return absl::UnavailableError(errors_["ledger"]);
@@ -236,9 +236,10 @@ void Agent::GuardMemory(const MemoryNow& memory, const NodeTime& now) {
 }
 
 absl::Status Agent::Throttle(AgentTask& task, double high) {
-  // The probe's value must not be mistaken for the owner's and be restored after the throttle.
+  // End the probe first: its value must not be mistaken for the owner's value, which is restored after the
+  // throttle.
   EndProbe(task, "the guard of memory throttles it");
-  // Read now: in_force may be some samples old, and `high` must never raise a lower limit.
+  // Read the limits now: in_force may be some samples old, and `high` must never raise a lower limit.
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return limits.status();
   const LimitValue before = limits->memory_high_bytes;
@@ -304,8 +305,8 @@ void Agent::KillTask(AgentTask& task, const GuardAct& act, const GuardFigures& f
   if (s.ok()) {
     ++counts_.guard_kills;
     ReportAct(said, task, figures);
-    // The act is deleted after its report is queued: a kill of the agent in between reports it twice rather
-    // than never.
+    // The act is deleted after its report is queued: if the agent is killed in between, the act is reported twice
+    // rather than never.
     return DropAct(said);
   }
   DropAct(said);

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 // A cell with one task under terms.
 class AgentTrouble : public ::testing::Test {
  protected:
-  // Adds a task that uses 50 MiB and has `limit` by order.
+  // Adds a task that uses 50 MiB, and orders `limit` for this task.
   InMemoryTask& Limited(double limit) {
     if (cell_.agent == nullptr) cell_.Start();
     InMemoryTask& a = cell_.Add("shop/web", "a", 50 * kMiB);
@@ -31,7 +31,7 @@ class AgentTrouble : public ::testing::Test {
   }
   void Kill(InMemoryTask& task, uint64_t kills = 1) {
     *task.reading.oom_kills += kills;
-    cell_.Run(10);  // until the next whole reading at the latest
+    cell_.Run(10);  // long enough for the next full reading
   }
 
   AgentCell cell_;
@@ -219,7 +219,7 @@ TEST_F(AgentTrouble, ThrottlingRaisesAHardLimit) {
   cell_.Run(10);
   EXPECT_EQ(a.limits.cpu_max_cores, 1.4);
   EXPECT_EQ(cell_.LastOutcome(2)->result(), pb::Outcome::HELD);
-  // A release to the owner does not go below the floor in another way.
+  // A release to the owner, who has set no limit, is above the floor and is applied at once.
   cell_.Order(a, Resource::kCpu, std::nullopt, 3);
   cell_.Run(10);
   EXPECT_EQ(a.limits.cpu_max_cores, std::nullopt);
@@ -265,7 +265,7 @@ TEST_F(AgentTrouble, SomebodyElsesChangeIsRespectedAndTold) {
   EXPECT_EQ(cell_.ledger.Find(a.found.identity)->values.at(LimitKind::kMemoryMax).owner, 200 * kMiB);
   EXPECT_EQ(cell_.LastOutcome(1)->result(), pb::Outcome::HELD);
   EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("another program"));
-  // The standing order is resent, but is older than the change.
+  // The earlier order is resent, but is older than the change.
   cell_.Order(a, Resource::kMemory, 64 * kMiB, 1).set_decided_s(before_s);
   cell_.Run(30);
   EXPECT_EQ(a.limits.memory_max_bytes, 200 * kMiB);

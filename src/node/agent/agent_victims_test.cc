@@ -1,7 +1,7 @@
-// The tasks that the kernel or the guard ends when a machine runs out of memory, over hours that differ by a seed.
-// Tasks of all tiers appear, grow, fork and disappear; the agent is killed and starts again; the guard has its
-// default options. A simulated kernel chooses by usage and oom_score_adj. No task of production ends while a task
-// of a lower tier runs and holds enough memory.
+// Tests which tasks the kernel or the guard ends when a machine runs out of memory, over hours of random events
+// from several seeds. Tasks of all tiers appear, grow, fork and disappear; the agent is killed and starts again;
+// the guard has its default options. A simulated kernel chooses by usage and oom_score_adj. No task of production
+// ends while a task of a lower tier runs and holds enough memory.
 #include <cstdint>
 #include <map>
 #include <random>
@@ -43,7 +43,7 @@ class VictimMachine {
     std::string tier;
     double used = 0, rate = 0, most = 0;  // bytes, bytes/s and bytes
     double at_once = 0;
-    int came = 0;  // the second of its start
+    int came = 0;  // the second of the task's start
   };
 
   int64_t Below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
@@ -122,8 +122,8 @@ class VictimMachine {
 
   // ---- kills ----
 
-  // Kills as the kernel does: the highest sum of usage and oom_score_adj, in thousandths of the machine's
-  // memory.
+  // Kills the task with the highest sum of usage and oom_score_adj, in thousandths of the machine's memory, as the
+  // kernel does.
   void KernelKills(double needed) {
     std::string victim;
     double worst = -1e18;

@@ -22,7 +22,7 @@ uint64_t SharesOfTierWeight(int weight) {
 
 uint64_t SharesOfWeight(double weight) {
   const double in_range = std::clamp<double>(weight, kMinCpuWeight, kMaxCpuWeight);
-  // Rounded up, because kernels and runc round down when they convert back; 1e-6 absorbs the rounding of
+  // Round up, because kernels and runc round down when they convert back; 1e-6 absorbs the rounding of
   // WeightOfShares.
   return kMinShares +
          static_cast<uint64_t>(std::llround(std::ceil((in_range - 1) * kSharesPerWeight - 1e-6)));

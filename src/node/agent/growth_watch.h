@@ -1,4 +1,4 @@
-// Predicts when growing usage reaches a limit, by a line through its last minute. Arithmetic only.
+// Predicts when growing usage reaches a limit, by a line through the usage of the last minute. Arithmetic only.
 #pragma once
 
 #include <cstdint>

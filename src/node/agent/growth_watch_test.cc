@@ -7,8 +7,8 @@ namespace {
 
 constexpr int64_t kGrowthSecond = 1'000'000;
 
-// Returns a watch with one sample a second, of usage that begins at `begin` and grows by `rate` a second, for
-// `seconds`.
+// Returns a watch that received one sample a second for `seconds`. Usage begins at `begin` and grows by `rate` a
+// second.
 GrowthWatch Grown(double begin, double rate, int seconds) {
   GrowthWatch watch;
   for (int i = 0; i <= seconds; ++i) watch.Note(begin + rate * i, i * kGrowthSecond, 30 * kGrowthSecond);

@@ -130,7 +130,7 @@ class GrpcUplink final : public Uplink {
     const std::lock_guard lock(mutex_);
     (void)!read(wake_fd_, &ignored, sizeof(ignored));
     inbox_bytes_ = 0;
-    // Reading pauses while the inbox is full. Reading resumes only under the hold: afterwards Start... is
+    // Reading pauses while the inbox is full. Reading resumes only under the hold: without the hold, Start... is
     // forbidden.
     if (is_held_ && is_reading_paused_) {
       is_reading_paused_ = false;
@@ -174,7 +174,7 @@ class GrpcUplink final : public Uplink {
   // Callbacks of the stream.
   void OnWelcome(Stream* stream) {
     const std::lock_guard lock(mutex_);
-    // A late callback of a stream that is already being given up must not mark the uplink as connected.
+    // A late callback of a stream that is already being abandoned must not mark the uplink as connected.
     if (stream != stream_ || !is_held_) return;
     is_connected_ = is_newly_connected_ = true;
     connected_at_ = Clock::now();
@@ -222,13 +222,13 @@ class GrpcUplink final : public Uplink {
     delete std::exchange(stream_, nullptr);
     error_ = status.ok() ? "the daemon ended the connection"
                          : StrCat("connecting to ", options_.address, ": ", status.error_message());
-    // Only a connection that lasted resets the backoff: a daemon that accepts and drops would otherwise be
-    // flooded.
+    // Only a connection that lasted resets the backoff: a daemon that accepts and drops connections would
+    // otherwise be flooded.
     if (is_connected_ && Clock::now() - connected_at_ > milliseconds(options_.max_backoff_ms)) attempts_ = 0;
     is_held_ = is_connected_ = is_newly_connected_ = is_writing_ = is_reading_paused_ = false;
     live_.clear();
     live_bytes_ = 0;
-    // Unacknowledged messages are sent again on the next stream, from the queue's first one.
+    // Unacknowledged messages are sent again on the next stream, beginning with the queue's first message.
     sent_ = 0;
     if (!is_stopping_) WaitAndConnect();
     changed_.notify_all();
@@ -242,9 +242,9 @@ class GrpcUplink final : public Uplink {
     v1::FromAgent message;
   };
 
-  // Each attempt has its own channel: gRPC's own delays would add to ours, and a channel that failed once returns
-  // its old error. The old channel is destroyed after the new channel exists: gRPC's threads end with the last
-  // channel of a process, and this thread may be one of them.
+  // Each attempt has its own channel: gRPC's own delays would add to this uplink's delays, and a channel that
+  // failed once returns its old error. The old channel is destroyed after the new channel exists: gRPC's threads
+  // end with the last channel of a process, and this thread may be one of them.
   void Connect() {
     grpc::ChannelArguments arguments;
     SetOptions(&arguments);
@@ -360,7 +360,7 @@ class GrpcUplink final : public Uplink {
   std::condition_variable changed_;
   const std::unique_ptr<MessageQueue> queue_;
   Rng random_;
-  std::unique_ptr<v1::Agents::Stub> stub_;  // stub of this attempt; holds its channel
+  std::unique_ptr<v1::Agents::Stub> stub_;  // stub of this attempt; keeps its channel alive
   Stream* stream_ = nullptr;                // null after OnOver
   bool is_held_ = false;                    // true while Start... may be called on the stream
   bool is_connected_ = false;

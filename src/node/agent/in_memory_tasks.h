@@ -33,12 +33,12 @@ struct InMemoryTask {
   std::vector<GroupAbove> above;
   std::vector<int> pids;               // ascending
   std::function<void()> around_write;  // called before and after each change by SetLimit
-  bool found_by_rule = true;           // false: Find leaves the task out, and Open still opens it
+  bool found_by_rule = true;           // false: Find omits the task, but Open opens it
   std::vector<std::pair<LimitKind, std::optional<double>>> writes;  // every successful SetLimit
 };
 
-// Processes that exist only in memory. With may_lower false, lowering is refused as the kernel does without
-// CAP_SYS_RESOURCE.
+// Processes that exist only in memory. With may_lower false, SetOomScoreAdj refuses to lower a value, as the
+// kernel does without CAP_SYS_RESOURCE.
 class InMemoryProcesses final : public ProcessTable {
  public:
   std::map<int, ProcessReading> processes;  // keyed by pid
@@ -54,8 +54,8 @@ class InMemoryProcesses final : public ProcessTable {
 
 class InMemoryTasks final : public TaskFinder {
  public:
-  // Adds a task. The reference is valid until the task is removed. If `identity` is empty, the identity is made of
-  // the names.
+  // Adds a task. The reference is valid until the task is removed. If `identity` is empty, the identity is built
+  // from the names.
   InMemoryTask& Add(std::string job, std::string task, std::string identity = "");
   void Remove(const std::string& identity) { tasks_.erase(identity); }
   std::set<std::string> asleep;   // identities for which MayReturn is true

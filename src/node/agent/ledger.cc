@@ -19,7 +19,7 @@
 namespace taut::node {
 namespace {
 
-// The last two are indices of kHeaders.
+// The last two constants are indices of kHeaders.
 constexpr size_t kLedgerVersion = 5, kWithoutActs = 2, kWithoutScores = 3;
 constexpr std::array<std::string_view, kLedgerVersion> kHeaders = {
     "tautlet ledger 1", "tautlet ledger 2", "tautlet ledger 3", "tautlet ledger 4", "tautlet ledger 5"};
@@ -153,7 +153,7 @@ absl::Status WriteWhole(const std::string& path, std::string_view text, Durable 
   return status;
 }
 
-// Syncs the directory: without it a loss of power may undo the rename.
+// Syncs the directory: without this sync a loss of power may undo the rename.
 absl::Status SyncDirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -290,7 +290,7 @@ absl::Status Ledger::Save() {
   if (!path_.empty()) {
     const std::string fresh = StrCat(path_, ".new");
     const Durable durable = MustOutlivePower(content_.entries);
-    // A new file and a rename: a kill while writing leaves the old ledger whole.
+    // Write a new file and rename it: a kill while writing leaves the old ledger whole.
     if (absl::Status s = WriteWhole(fresh, Text(content_), durable); !s.ok()) return s;
     if (rename(fresh.c_str(), path_.c_str()) != 0) return Errno("cannot replace", path_);
     if (durable == Durable::kYes) {
@@ -441,7 +441,7 @@ std::string ParseTerms(const Fields& fields, int version, LedgerContent& out) {
   return "";
 }
 
-// Parses an act: begun or stands, and the text.
+// Parses an act: "begun" or "stands", and the text.
 std::string ParseAct(const Fields& fields, LedgerContent& out) {
   if (fields.size() != 2) return StrCat(fields.size(), " fields: expected 2");
   if (fields[0] != kBegun && fields[0] != kStands) return "expected begun or stands";
@@ -455,7 +455,7 @@ std::string ParseAct(const Fields& fields, LedgerContent& out) {
 
 absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_view name) {
   LedgerContent content;
-  // A power failure may leave zero bytes of an unsynced ledger. Its limits belonged to lost cgroups.
+  // A power failure may leave zero bytes of an unsynced ledger, whose limits belonged to lost cgroups.
   if (text.find_first_not_of('\0') == std::string_view::npos) return content;
   int number = 0;
   int version = 0;

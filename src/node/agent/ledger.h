@@ -44,7 +44,7 @@ struct LedgerEntry {
   PerResource<LedgerHold> holds;            // indexed by Resource
   std::optional<OomScoreRecord> scores;     // oom_score_adj of the task's processes
 
-  // True if the agent has changed anything of the task.
+  // True if the agent has changed any value of the task.
   bool is_changed() const { return !values.empty() || scores.has_value(); }
 };
 
@@ -89,7 +89,7 @@ class Ledger {
   void Confirm(const std::string& identity, LimitKind kind);
   // Records that the intended value was not written. An entry that was never set is deleted.
   void Withdraw(const std::string& identity, LimitKind kind);
-  // Records that the kernel holds `set`. Only the first call stores the owner's value.
+  // Records that `set` is the kernel's value. Only the first call stores the owner's value.
   void Note(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue set);
   void SetOwner(const std::string& identity, LimitKind kind, LimitValue owner);
   void SetHold(const FoundTask& task, Resource r, const LedgerHold& hold);
@@ -101,9 +101,9 @@ class Ledger {
   void NoteAct(const std::string& text, ActState state);
   void DropAct(const std::string& text);
 
-  // Once Save returns OK, the content survives a kill of the agent. If the ledger has limits of containers,
-  // which survive a loss of power, the content survives that too. Does nothing if nothing changed. Save takes
-  // about 50 us; if the ledger has containers, it also calls fsync twice.
+  // Once Save returns OK, the content survives a kill of the agent. If the ledger contains limits of containers,
+  // which survive a loss of power, the content also survives a loss of power. Does nothing if nothing changed.
+  // Save takes about 50 us; if the ledger contains limits of containers, it also calls fsync twice.
   absl::Status Save();
 
   static std::string Text(const LedgerContent& content);

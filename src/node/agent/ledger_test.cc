@@ -1,5 +1,5 @@
-// A written ledger can be read again, with any names of tasks. A damaged file is refused with the line of the
-// damage, and a save never leaves half a file.
+// A written ledger can be read again, with any names of tasks. A damaged file is rejected with the line number of
+// the damage, and a save never leaves half a file.
 #include "node/agent/ledger.h"
 
 #include <gmock/gmock.h>

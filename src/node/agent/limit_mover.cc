@@ -87,7 +87,8 @@ double LimitMover::Goal(int64_t now_us) {
 
 bool LimitMover::IsThere(double goal) const {
   const double tolerance = Tolerance(goal);
-  // Compare with written_, too: a value that reads back rounded would otherwise be written again and again.
+  // Compare the goal with written_, too: a value that reads back rounded would otherwise be written again and
+  // again.
   return Within(goal, Amount(current_), tolerance) || (written_ && Within(goal, *written_, tolerance));
 }
 
@@ -164,7 +165,7 @@ void LimitMover::Wrote(std::optional<double> limit, int64_t now_us,
 void LimitMover::Refused(int64_t now_us, bool final) {
   ++refusals_;
   final_ = final;
-  // Doubled without overflow: wait_us_ + min(wait_us_, max) is at most twice the maximum.
+  // Double the wait without overflow: wait_us_ + min(wait_us_, max) is at most twice the maximum.
   wait_us_ = refusals_ == 1 ? options_.backoff_us : wait_us_ + std::min(wait_us_, options_.max_backoff_us);
   wait_us_ = std::min(wait_us_, options_.max_backoff_us);
   retry_us_ = now_us + wait_us_;

@@ -17,7 +17,7 @@ struct MoverOptions {
   // this share.
   double shrink_share = 0.2;
   int64_t step_interval_us = 1'000'000;
-  // A step never goes below usage * (1 + margin_share) + margin_bytes.
+  // A step never lowers the limit below usage * (1 + margin_share) + margin_bytes.
   double margin_share = 0.1;
   // The fixed part of the margin; for small tasks at most most_margin_bytes_share of usage, because
   // recommended limits are only 15 % above usage and must be reachable.
@@ -40,12 +40,12 @@ struct MoverOptions {
   MoverOptions AtSpeed(double speed) const;
 };
 
-// Lower bounds after an OOM kill or throttling. Orders that were decided before the event do not go below
-// these bounds.
+// Lower bounds after an OOM kill or throttling. Orders that were decided before the event do not lower the limit
+// below these bounds.
 struct MoveFloors {
-  std::optional<double> oom, throttle;  // bytes, and cores
+  std::optional<double> oom, throttle;  // floors of memory in bytes, and of CPU in cores
   std::optional<int64_t> oom_s;         // time of the last kill, seconds since 1970
-  int64_t throttle_left_us = 0;         // rest of the hold from now on
+  int64_t throttle_left_us = 0;         // remaining time of the hold
 };
 
 enum class MoveState : uint8_t {
@@ -80,9 +80,9 @@ class LimitMover {
   void SetTarget(std::optional<double> limit, std::optional<int64_t> decided_s = std::nullopt);
   // Removes the target: the limit stays at its present value. MayFollow is unaffected.
   void ClearTarget();
-  // Returns the next value to write. Outer nullopt: no write is due now; inner nullopt: no limit. `usage` is
-  // the present and `recent_peak` the highest usage of the last minute (bytes or cores); if either is absent,
-  // the memory limit is not lowered. From no memory limit at all, the first step goes to the target or to
+  // Returns the next value to write. Outer nullopt: no write is due now; inner nullopt: no limit. `usage` is the
+  // present and `recent_peak` the highest usage of the last minute (bytes or cores); if either is absent, the
+  // memory limit is not lowered. If no memory limit is in force, the first step sets the higher of the target and
   // usage with its margin. Steps that do not reach the target lower the limit by 1 % at least, so that slowly
   // falling usage does not cause a write each second.
   std::optional<std::optional<double>> Next(std::optional<double> usage, std::optional<double> recent_peak,
@@ -100,7 +100,7 @@ class LimitMover {
   // Return the floors for the ledger, and restore them. Restore does not move the limit; the next target moves it.
   MoveFloors floors(int64_t now_us) const;
   void Restore(const MoveFloors& floors, int64_t now_us);
-  // Limits the recorded time of a kill to `now_s`: the clock may have gone back.
+  // Limits the recorded time of a kill to `now_s`: the clock may have been set back.
   void NotAfter(int64_t now_s) {
     if (oom_s_.has_value() && *oom_s_ > now_s) oom_s_ = now_s;
   }
@@ -124,7 +124,7 @@ class LimitMover {
                                     int64_t now_us);
   // Returns false if an order decided at this time is superseded by a local raise.
   bool MayFollow(int64_t decided_s) const;
-  // Returns the reason for which an order that a local raise superseded is not followed.
+  // Returns the reason why an order that was superseded by a local raise is not followed.
   std::string WhyNotFollowed() const;
 
   // State as of the last Next, Wrote or Refused.
@@ -155,15 +155,15 @@ class LimitMover {
   MoverOptions options_;
   std::optional<double> current_, target_;
   bool has_target_ = false;
-  // The value of the last write, while the value read back may be its rounding. Infinite: no limit.
+  // Value of the last write, as long as the value read back may be its rounding. Infinite: no limit.
   std::optional<double> written_;
   std::optional<int64_t> wrote_us_;
   MoveState state_ = MoveState::kIdle;
   Obstacle obstacle_ = Obstacle::kNone;
-  double usage_ = 0;  // usage or recent peak of the last Next that had both
+  double usage_ = 0;  // usage or recent peak of the last Next with both figures
   std::optional<double> oom_floor_, throttle_floor_;
   std::optional<int64_t> oom_s_;
-  bool floor_is_of_growth_ = false;  // not saved: after a restart it counts as the floor of a kill
+  bool floor_is_of_growth_ = false;  // not saved: after a restart, the floor counts as the floor of a kill
   int64_t hold_until_us_ = 0;
   int refusals_ = 0;  // number of refusals since the last success
   bool final_ = false;

@@ -335,7 +335,7 @@ TEST(LimitMover, ARaiseIsInProgressAndAfterARefusalRefused) {
   EXPECT_EQ(mover.status().state, MoveState::kRefused);
 }
 
-// From 100 MiB on the margin is 10 % and 4 MiB; a smaller task has 14 %.
+// From 100 MiB on the margin is 10 % and 4 MiB; a smaller task's margin is 14 %.
 TEST(LimitMover, MarginOfASmallTask) {
   LimitMover mover = Memory(std::nullopt);
   mover.SetTarget(10 * kMiB);

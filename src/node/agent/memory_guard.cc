@@ -14,7 +14,7 @@ constexpr double kCutShare = 0.1;     // share of the usage that a throttle cuts
 constexpr double kCalmFactor = 1.5;
 constexpr int64_t kMinuteUs = 60'000'000;
 constexpr int64_t kRateUs = 1'000'000;     // time over which a rate is computed
-constexpr int64_t kLeastRateUs = 100'000;  // shorter times have no rate
+constexpr int64_t kLeastRateUs = 100'000;  // no rate is computed over shorter times
 constexpr double kNearFactor = 2;          // is_near(): free memory below this multiple of throttle_below
 
 std::string PercentText(double share) { return fmt::format("{:.3g} %", share * 100); }
@@ -72,7 +72,7 @@ void MemoryGuard::Note(const MemoryNow& now, int64_t now_us) {
   } else {
     readings_.back().free = now.free;
   }
-  // Keep one reading that is older than a second: without it the rate would cover less than a second.
+  // Keep one reading that is older than a second: without this reading the rate would cover less than a second.
   while (readings_.size() > 1 && now_us - readings_[1].at_us >= kRateUs) readings_.pop_front();
   is_near_ = now.free < kNearFactor * options_.throttle_below.Of(now.total);
 }
@@ -103,7 +103,8 @@ void MemoryGuard::NoteState(const MemoryNow& now, int64_t now_us) {
     if (!short_since_us_.has_value()) short_since_us_ = now_us;
     return;
   }
-  // A shortage ends only after calm_us of plenty: a single good reading would release and throttle in turns.
+  // A shortage ends only after calm_us with enough free memory: after a single good reading, releases and
+  // throttles would alternate.
   if (now.free < kCalmFactor * least) {
     calm_since_us_.reset();
   } else if (!calm_since_us_.has_value()) {

@@ -50,7 +50,7 @@ struct GuardOptions {
 struct GuardTask {
   uint64_t id = 0;
   Tier tier = Tier::kProduction;
-  double usage = 0;               // bytes
+  double usage = 0;               // usage in bytes
   std::optional<double> request;  // bytes; absent: all usage counts as over the request
   bool can_throttle = false;
 
@@ -74,9 +74,9 @@ class MemoryGuard {
  public:
   explicit MemoryGuard(const GuardOptions& options) : options_(options) {}
 
-  // Returns the acts to do now, in order; at most one kill. `tasks` must be all candidates. No act is for a
-  // task of production or monitoring, or for a task that uses less than 1 MiB. Each act counts as done unless
-  // Refused follows. O(tasks * log tasks).
+  // Returns the acts to do now, in order; at most one kill. `tasks` must be all candidates. No act affects a task
+  // of production or monitoring, or a task that uses less than 1 MiB. Each act counts as done unless Refused
+  // follows. O(tasks * log tasks).
   std::vector<GuardAct> Step(const MemoryNow& now, std::span<const GuardTask> tasks, int64_t now_us);
   // Reports that an act failed. A throttle or kill of this task is not retried for a minute; the next task is
   // tried.
@@ -94,7 +94,7 @@ class MemoryGuard {
   bool is_near() const { return is_near_; }
   bool is_short() const { return short_since_us_.has_value(); }
   bool IsThrottled(uint64_t task) const { return throttled_.contains(task); }
-  // True if memory is running out, killing is on, and no task may be killed; as of the last Step.
+  // True if memory is running out, killing is enabled, and no task may be killed; as of the last Step.
   bool is_helpless() const { return is_helpless_; }
 
  private:
@@ -105,8 +105,9 @@ class MemoryGuard {
   };
 
   void NoteState(const MemoryNow& now, int64_t now_us);
-  std::string ShortReason(const MemoryNow& now) const;  // "" if there is no shortage
-  // Returns the reason why a task must be killed; "" if none must. `is_last`: without any wait.
+  std::string ShortReason(const MemoryNow& now) const;  // reason of a shortage; "": none
+  // Returns the reason why a task must be killed; "" if no task must be killed. Sets `is_last` if the kill must
+  // not wait.
   std::string EndReason(const MemoryNow& now, bool& is_last) const;
   // Bytes a second by which free memory falls; absent if free memory does not fall or there are too few
   // readings.

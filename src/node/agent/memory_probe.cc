@@ -132,7 +132,7 @@ ProbeStep MemoryProbe::Move(const ProbeReading& reading, int64_t now_us) {
   if (total_before.has_value() && *reading.stall_us < *total_before) {
     is_found_ = false;
     needed_.reset();
-    ForgetRun();  // the total belongs to another start
+    ForgetRun();  // the stall total belongs to another start
     return Release();
   }
   if (!limit_.has_value()) return Begin(reading, now_us);
@@ -163,7 +163,7 @@ ProbeStep MemoryProbe::Move(const ProbeReading& reading, int64_t now_us) {
 ProbeStep MemoryProbe::Begin(const ProbeReading& reading, int64_t now_us) {
   if (rests_until_us_.has_value() && now_us < *rests_until_us_) return {};
   rests_until_us_.reset();
-  // A task below the minimum is not probed, as it would grow against a limit.
+  // A task below the minimum is not probed, because the task would grow against a limit.
   if (!reading.may_tighten || *reading.usage < options_.min_bytes) return {};
   const double limit = Bounded(*reading.usage, reading);
   if (limit < std::floor(options_.min_bytes / kPage) * kPage) return {};  // the owner's limit is lower

@@ -1,5 +1,5 @@
-// Finds how much memory a task needs: lowers memory.high step by step until its processes begin to stall on
-// memory. Control law of Senpai (docs/algorithms/vertical.md, "Probing the memory of a task"). Arithmetic
+// Finds how much memory a task needs: lowers memory.high step by step until the task's processes begin to stall on
+// memory. Uses the control law of Senpai (docs/algorithms/vertical.md, "Probing the memory of a task"). Arithmetic
 // only: time is an argument, and the caller reads and writes.
 #pragma once
 
@@ -51,9 +51,9 @@ class MemoryProbe {
   explicit MemoryProbe(const ProbeOptions& options) : options_(options) {}
 
   // Returns the next step; call it about once a second. `now_us` is steady time. After a gap, no step is made, and
-  // the interval starts again. A gap is a distance of readings above an interval and 5 s, a clock that does not
-  // advance, or a missing figure. Three gaps in a row release the limit for rest_us. A change of memory.max, or
-  // stall time that decreases, releases the limit and deletes the result.
+  // the interval starts again. A gap is a time between two readings that exceeds both an interval and 5 s, a clock
+  // that does not advance, or a missing figure. Three gaps in a row release the limit for rest_us. A change of
+  // memory.max, or stall time that decreases, releases the limit and deletes the result.
   ProbeStep Step(const ProbeReading& reading, int64_t now_us);
   // Records that the limit is no longer in force. Probing starts again; the result stays.
   void Drop();
@@ -87,7 +87,7 @@ class MemoryProbe {
   bool IsRunKnown(int64_t now_us) const;
   void NoteRunWithin(double within, int64_t now_us);
   void ForgetRun();
-  // True if unconfirmed raises went far above the memory within which the task ran before.
+  // True if unconfirmed raises are far above the memory within which the task ran before.
   bool IsGrowing() const {
     constexpr double kGrows = 1.25;
     return raised_.has_value() && (!ran_within_.has_value() || *limit_ > kGrows * *ran_within_);
@@ -110,8 +110,8 @@ class MemoryProbe {
   std::optional<double> needed_;
   int64_t needed_us_ = 0;  // time at which the need was found or confirmed
 
-  // State of TakeMostNeeded. ran_within_: memory within which the task ran. ran_us_: time of that interval.
-  // is_carried_: true if the memory is not yet confirmed under the present limit.
+  // State of TakeMostNeeded. ran_within_: memory within which the task ran. ran_us_: time of the interval in which
+  // it ran. is_carried_: true if the memory is not yet confirmed under the present limit.
   std::optional<double> ran_within_;
   int64_t ran_us_ = 0;
   bool is_carried_ = false;
@@ -119,7 +119,7 @@ class MemoryProbe {
   std::optional<double> raised_;  // highest usage since a raise that no interval has confirmed
   struct Span {
     bool has_steps = false, is_whole = true;
-    double most = 0;  // highest of the values above the earlier need
+    double most = 0;  // highest memory of runs above the earlier need or after a raise
   } span_;
 };
 

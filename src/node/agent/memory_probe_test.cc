@@ -60,7 +60,7 @@ TEST(MemoryProbe, FollowsThePublishedFormula) {
     Probed p(1000);
     (void)p.Second();
     ProbeStep step = p.Second(c.stall_us);
-    // Above the target a step comes at once, else at the end of the interval.
+    // Above the target a step is made at once, else at the end of the interval.
     if (c.factor < 0) {
       EXPECT_EQ(step.kind, Kind::kNone) << c.stall_us;
       step = p.Calm(5);

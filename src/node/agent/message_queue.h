@@ -31,13 +31,13 @@ struct QueuedMessage {
 // Messages are in the order of their sequences, which ascend over restarts, too. A restart after a kill skips some
 // sequences, so that no sequence is used twice even if the disk lost the last messages.
 //
-// Nothing is lost when the process is killed: each message is written at once. fdatasync is called when a
-// segment is full, by Sync and by the destructor. A loss of power loses the messages that the kernel had not
-// yet written to disk (about the last 30 s). An incomplete tail is cut off; a damaged record ends its
-// segment, and later segments are still read. If the disk is full or not writable, messages wait in memory,
-// behind the messages on disk and within the same bound, until the disk is writable again.
+// Nothing is lost when the process is killed: each message is written at once. fdatasync is called when a segment
+// is full, by Sync and by the destructor. A loss of power loses the messages that the kernel had not yet written
+// to disk (about the last 30 s). An incomplete tail is cut off; a damaged record ends its segment, and later
+// segments are still read. If the disk is full or not writable, messages wait in memory, behind the messages on
+// disk and within the same bound, until the disk is writable again.
 //
-// Not thread-safe. Append is O(bytes); so is Next when it continues where the last call ended.
+// Not thread-safe. Append is O(bytes). Next is O(bytes) if it continues where the last call ended.
 class MessageQueue {
  public:
   // Reads all segments. FailedPrecondition if another process uses the directory; InvalidArgument if the path
@@ -60,15 +60,15 @@ class MessageQueue {
   void Acknowledge(uint64_t sequence);
   // Returns the oldest unacknowledged message above `after`; nullopt if there is no such message.
   std::optional<QueuedMessage> Next(uint64_t after);
-  // Flushes all messages to disk. Returns false if that failed.
+  // Flushes all messages to disk. Returns false if the flush failed.
   bool Sync();
 
   uint64_t messages() const { return messages_; }  // number of unacknowledged messages
-  uint64_t bytes() const { return bytes_; }        // size of these messages with their headers
+  uint64_t bytes() const { return bytes_; }        // size of all unacknowledged messages with headers
   uint64_t stored_bytes() const { return disk_bytes_ + memory_bytes_; }
   // Number of messages that were dropped because of the bound or lost to damage, since the queue was created.
   uint64_t dropped() const { return state_.dropped; }
-  uint64_t damaged_segments() const { return damaged_; }  // number since Open
+  uint64_t damaged_segments() const { return damaged_; }  // number of damaged segments since Open
   // Returns the reason why messages are not written to disk; "" if they are written, or if the queue is in memory.
   const std::string& error() const { return error_; }
 
@@ -117,7 +117,7 @@ class MessageQueue {
   OwnedFd writing_;  // the last segment, if it is still open for writing
   // Position of the first unacknowledged message in the first segment.
   uint64_t head_offset_ = 0, head_index_ = 0;
-  std::deque<QueuedMessage> memory_;  // newer than all segments
+  std::deque<QueuedMessage> memory_;  // messages that are newer than all segments
   uint64_t memory_bytes_ = 0;
   Cursor cursor_;
 };

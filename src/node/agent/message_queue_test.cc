@@ -444,7 +444,7 @@ class QueueModel {
       kept_.erase(std::prev(kept_.end()));
     }
   }
-  // Checks that the queue has every message or, if it is full, the newest messages.
+  // Checks that the queue contains every message or, if it is full, the newest messages.
   void Check() {
     const Content left = All(*queue_);
     RC_ASSERT(left.size() <= kept_.size());

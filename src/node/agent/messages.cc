@@ -76,7 +76,7 @@ pb::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window) {
   if (f.memory_needed_bytes >= 0) out.set_memory_needed_peak_bytes(f.memory_needed_bytes);
   const int64_t begin_us = window.window.start_s() * kMicrosPerSecond;
   const auto limit = [&](Resource r) {
-    // The mover has the task's own limit before the kernel's rounding.
+    // The mover stores the task's own limit, before the kernel's rounding.
     return static_cast<float>(LimitInForce(task, r, task.of(r).mover.current()).value_or(0));
   };
   out.set_cpu_limit_cores(limit(Resource::kCpu));

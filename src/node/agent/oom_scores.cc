@@ -9,8 +9,8 @@ int OomScoreRecord::OwnerOf(const ProcessId& process) const {
   return it == others.end() ? owner : it->second;
 }
 
-// A process may have inherited the value set() from its parent, or have it from an earlier start of the agent or
-// from its owner. The record decides.
+// The value set() of a process may be inherited from its parent, or written by an earlier start of the agent or by
+// its owner. The record decides.
 int OomScores::InheritedOwner(const ProcessReading& facts) const {
   if (record_->others.contains(facts.id)) return record_->OwnerOf(facts.id);
   const auto parent = processes_.find(facts.parent);
@@ -28,7 +28,7 @@ std::vector<ProcessId> OomScores::Take(std::span<const ProcessReading> fresh) {
     if (facts.oom_score_adj == set_) {
       known.is_ours = record_.has_value();
       if (known.is_ours) known.owner = InheritedOwner(facts);
-      // Values change in one direction only: a process with a stronger value of its owner keeps this value.
+      // Values change in one direction only: a process whose owner set a stronger value keeps this value.
     } else if ((facts.oom_score_adj > set_) == lowers_) {
       known.is_ours = true;
       if (!record_.has_value()) record_ = OomScoreRecord{set_, facts.oom_score_adj, {}};
@@ -38,8 +38,8 @@ std::vector<ProcessId> OomScores::Take(std::span<const ProcessReading> fresh) {
   }
   if (!record_.has_value()) return out;
   for (const auto& [pid, known] : processes_) {
-    // Record the owner's value: otherwise a process whose owner has set the value set() would later be mistaken
-    // for a process that the agent changed.
+    // Record the owner's value: otherwise a process whose owner chose the same value as set() would later be
+    // mistaken for a process that the agent changed.
     if (known.is_ours || known.owner == set_) NoteOwner(known);
   }
   return out;

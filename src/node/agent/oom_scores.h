@@ -37,8 +37,8 @@ class OomScores {
   // Adds processes that Knows() does not know, ascending by pid. Returns the processes whose value the caller
   // must change to set(), after it has saved record().
   std::vector<ProcessId> Take(std::span<const ProcessReading> fresh);
-  // Deletes all processes that are not in `pids` (ascending): they ended or left the task. Returns the
-  // deleted processes that had set() from the agent, with their earlier values.
+  // Deletes all processes that are not in `pids` (ascending): they ended or left the task. Returns the deleted
+  // processes with the agent's value set(), and their earlier values.
   std::vector<std::pair<ProcessId, int>> Keep(std::span<const int> pids);
   // Returns the earlier values of the processes; absent if nothing was ever set.
   const std::optional<OomScoreRecord>& record() const { return record_; }
@@ -47,7 +47,7 @@ class OomScores {
   struct Known {
     ProcessId id;
     int owner = 0;
-    bool is_ours = false;  // the agent wrote set(), or the process inherited it from such a process
+    bool is_ours = false;  // the agent wrote set(), or the process inherited the agent's value
   };
   // Returns the earlier value of a process that has set(), inherited or written by an earlier start.
   int InheritedOwner(const ProcessReading& facts) const;

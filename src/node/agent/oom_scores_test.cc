@@ -28,7 +28,7 @@ TEST(OomScores, LowTiersGetAtLeastTheirsAndProductionAtMost) {
 TEST(OomScores, WhatIsInheritedIsNotTheOwners) {
   OomScores scores(Tier::kBatch, 800);
   scores.Take(std::vector{Process(7, 0), Process(8, -500)});
-  // Forked by process 8, by a process that is gone, and by the child of 8.
+  // Process 9 was forked by process 8, process 10 by a process that has ended, and process 11 by process 9.
   EXPECT_THAT(scores.Take(std::vector{Process(9, 800, 8), Process(10, 800), Process(11, 800, 9)}), IsEmpty());
   EXPECT_EQ(scores.record()->OwnerOf(Id(9)), -500);
   EXPECT_EQ(scores.record()->OwnerOf(Id(10)), 0);

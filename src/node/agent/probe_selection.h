@@ -1,4 +1,4 @@
-// Configuration of memory probes: which tasks, and how.
+// Configuration of memory probes: the probed tasks, and the options of the probes.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace taut::node {
 
 struct ProbeSelection {
-  std::array<bool, kTiers> tiers{};  // all tasks of these tiers
+  std::array<bool, kTiers> tiers{};  // tiers whose tasks are all probed
   std::string jobs;  // pattern of jobs whose tasks are also probed (common/base/pattern.h); "": none
   ProbeOptions options;
 

@@ -27,9 +27,9 @@ class OwnedFd {
   int fd_ = -1;
 };
 
-// A segment is kSegmentMagic and records. A record has the length of its bytes (4 bytes, little-endian),
-// XXH64 of the rest of the record seeded with the length (8), the sequence (8) and the bytes. Sequences
-// ascend.
+// A segment consists of kSegmentMagic and records. A record consists of the length of its bytes (4 bytes,
+// little-endian), XXH64 of the rest of the record seeded with the length (8), the sequence (8) and the bytes.
+// Sequences ascend.
 inline constexpr std::string_view kSegmentMagic = "TAUTSEG1";
 inline constexpr uint64_t kRecordHeaderBytes = 20;
 
@@ -69,7 +69,7 @@ absl::Status FileError(std::string_view doing, std::string_view path, int error)
 struct QueueState {
   uint64_t number = 0;        // number of the queue
   uint64_t acknowledged = 0;  // all sequences up to this one are acknowledged
-  uint64_t reserved = 1;      // sequences below may be in use
+  uint64_t reserved = 1;      // sequences below this one may be in use
   uint64_t dropped = 0;
 };
 
@@ -78,7 +78,7 @@ struct QueueState {
 // thread-safe.
 class StateFile {
  public:
-  // Creates the file if it is missing. FailedPrecondition if another process has it open.
+  // Creates the file if it is missing. FailedPrecondition if another process has the file open.
   static absl::StatusOr<StateFile> Open(const std::string& path);
   // Returns the last saved state; nullopt if neither slot is valid.
   std::optional<QueueState> Load();

@@ -109,7 +109,7 @@ absl::StatusOr<int> ReleaseScores(const OomScoreRecord& scores, TaskGroup& group
 
 std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders, ProcessTable& processes) {
   std::vector<Released> out;
-  // A copy: Forget changes the ledger's entries.
+  // Iterate over a copy, because Forget changes the ledger's entries.
   const std::map<std::string, LedgerEntry> entries = ledger.entries();
   std::map<std::string_view, Opened> all;
   std::set<std::string_view> paths;

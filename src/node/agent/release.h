@@ -20,7 +20,7 @@ enum class Whereabouts : uint8_t {
   kNotKnown,  // the source (Docker) cannot be queried now
   kGone
 };
-// Returns where a task with changed limits is, whether or not a rule still matches it.
+// Returns the whereabouts of a task with changed limits, whether or not a rule still matches the task.
 Whereabouts WhereIs(const std::string& identity, const LedgerEntry& entry,
                     std::span<TaskFinder* const> finders);
 

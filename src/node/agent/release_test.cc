@@ -125,7 +125,7 @@ TEST_F(ReleaseTest, AFinderThatCannotLookDoesNotHinder) {
   EXPECT_EQ(a.limits.memory_max_bytes, std::nullopt);
 }
 
-// A finder that knows its identities, but cannot open them now.
+// A finder that recognises its identities, but cannot open the tasks now.
 class AwayFinder final : public TaskFinder {
  public:
   std::string_view name() const override { return "docker"; }

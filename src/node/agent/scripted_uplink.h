@@ -24,7 +24,7 @@ class ScriptedUplink final : public Uplink {
   UplinkStatus status() const override { return said; }
   void Flush(int) override {}
 
-  // All outcomes, windows, ... sent so far, in order.
+  // Return all outcomes, windows, ... sent so far, in order.
   std::vector<taut::agent::v1::Outcome> Outcomes() const {
     std::vector<taut::agent::v1::Outcome> out;
     for (const Sent& s : sent) {

@@ -1,5 +1,5 @@
-// The interfaces between the agent and the drivers of cgroups and containers: TaskGroup reads and limits one
-// task, TaskFinder lists tasks.
+// The interfaces between the agent and the drivers of cgroups and containers: TaskGroup reads and limits one task,
+// and TaskFinder lists tasks.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ struct PressureTotals {
   std::optional<uint64_t> some_us, full_us;
 };
 
-// Counters since the task's start, and present values. A figure that the kernel does not have is absent,
-// never 0.
+// Counters since the task's start, and present values. A figure that the kernel does not provide is absent, never
+// 0.
 struct TaskReading {
   std::optional<uint64_t> cpu_usage_us;
   std::optional<uint64_t> cpu_periods, cpu_throttled_periods, cpu_throttled_us;
   std::optional<uint64_t> memory_bytes;              // all charged memory, with page cache
   std::optional<uint64_t> memory_working_set_bytes;  // excludes inactive file pages; counts as usage
   std::optional<uint64_t> memory_peak_bytes;         // highest memory_bytes since the start
-  std::optional<uint64_t> oom_kills;                 // processes killed
+  std::optional<uint64_t> oom_kills;                 // number of killed processes
   std::optional<uint64_t> memory_high_events, memory_max_events;
-  // Number of times that the limit of the task, or of a group in it, called the OOM killer; on v1, number of
-  // times that the limit was met. A kill that does not raise this number is due to a limit above the task, or
-  // to the machine.
+  // Number of times that the limit of the task, or of a group in it, invoked the OOM killer; on v1, number of
+  // times that the limit was met. A kill that does not raise this number is due to a limit above the task, or to
+  // the machine.
   std::optional<uint64_t> limit_ooms;
   PressureTotals cpu_pressure, memory_pressure, io_pressure;
 };
@@ -49,20 +49,20 @@ enum class ReadDepth : uint8_t {
 };
 
 enum class LimitKind : uint8_t {
-  kMemoryMax,   // bytes; above it the kernel kills
-  kMemoryHigh,  // bytes; above it the kernel reclaims and slows down (cgroup v2 only)
-  kCpuMax,      // cores; above it the kernel throttles
+  kMemoryMax,   // bytes; above this limit the kernel kills
+  kMemoryHigh,  // bytes; above this limit the kernel reclaims and slows down (cgroup v2 only)
+  kCpuMax,      // cores; above this limit the kernel throttles
   kCpuWeight,   // 1 .. 10,000, in cgroup v2's scale (default 100); matters only when cores are short
-  // Protection in bytes (cgroup v2 only): memory below it is reclaimed last, or never. The groups above the
-  // task need this protection too.
+  // Protection in bytes (cgroup v2 only): memory below this amount is reclaimed last, or never. The groups above
+  // the task need this protection too.
   kMemoryLow,
   kMemoryMin
 };
 inline constexpr int kNumLimitKinds = 6;
 std::string_view Name(LimitKind kind);
 
-// Limits as read. Absent: no limit or protection, or no such file in this kernel (kCpuWeight: only the
-// latter).
+// Limits as read. Absent: no limit or protection, or the kernel does not provide the file. kCpuWeight is absent
+// only without the file.
 struct TaskLimits {
   std::optional<double> memory_max_bytes, memory_high_bytes, cpu_max_cores, cpu_weight;
   std::optional<double> memory_low_bytes, memory_min_bytes;
@@ -73,7 +73,7 @@ struct TaskLimits {
 
 // A group above a task, and the limits on everything in it. Absent: no limit.
 struct GroupAbove {
-  std::string path;  // "/": the hierarchy's root
+  std::string path;  // cgroup path; "/": the hierarchy's root
   std::optional<double> memory_max_bytes, cpu_max_cores;
   std::optional<uint64_t> limit_ooms;  // TaskReading::limit_ooms of this group's limit alone
 };
@@ -134,7 +134,7 @@ struct FoundTask {
   std::string task;  // unique in the job over all machines: "host/name"
   std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
   size_t rule = 0;  // index of the matching rule in the finder's rules
-  // ID of the pod's container that the task is (TaskRule::pods), 64 hex digits; "": none.
+  // ID of the pod's container that this task represents (TaskRule::pods), 64 hex digits; "": none.
   std::string pod_container = {};
 };
 
@@ -159,7 +159,7 @@ class TaskFinder {
   // Opens the task. NotFound if the task has ended. InvalidArgument if the identity is not from this finder.
   virtual absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) = 0;
   // Returns true if a task that Open does not find may return under this identity with its limits, as stopped
-  // containers do. Also returns true if the finder cannot tell now.
+  // containers do. Also returns true if the finder cannot determine this now.
   virtual bool MayReturn(const FoundTask& /*task*/) { return false; }
   // Becomes ready when TakeEvents has events.
   virtual Wakeup wakeup() const { return {}; }

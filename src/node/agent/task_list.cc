@@ -26,7 +26,7 @@ std::string CoresText(std::optional<double> cores) {
   return cores.has_value() ? fmt::format("{:.3g}", *cores) : "-";
 }
 
-// Lowers a limit to the limit of a group above the task, and then adds the group's path to `from`.
+// If the limit of a group above the task is lower, lowers `own` to this limit and adds the group's path to `from`.
 void LowerTo(std::optional<double>& own, const GroupAbove* group, std::optional<double> least,
              std::vector<std::string_view>& from) {
   if (group == nullptr || !least.has_value() || own.value_or(*least + 1) <= *least) return;

@@ -8,8 +8,7 @@
 namespace taut::node {
 namespace {
 
-// Largest difference between node time and steady time from one reading to the next, before it counts as a
-// jump.
+// A larger difference between node time and steady time, from one reading to the next, counts as a jump.
 constexpr int64_t kMaxDriftUs = 2 * kMicrosPerSecond;
 
 void Bump(std::optional<uint64_t>& count, uint64_t by) { count = count.value_or(0) + by; }
@@ -97,8 +96,8 @@ bool TaskMeter::AddCount(std::optional<uint64_t> value, std::optional<Counter>& 
   const std::optional<Counter> before = std::exchange(counter, Counter{*value, now});
   if (!before) return false;
   const bool fell = *value < before->value;
-  // These counters may be read less often than usage. A count from more than a window ago belongs to no open
-  // window.
+  // The counters of CPU periods may be read less often than usage. A count from more than a window ago belongs to
+  // no open window.
   const bool late = TooLong(before->mark, now) && NodeSeconds(before->mark, now) > kWindowSeconds;
   if (late || WindowId::Of(now.at) < first_) return fell;
   const uint64_t increase = fell ? *value : *value - before->value;
@@ -162,8 +161,8 @@ NodeWindow TaskMeter::Finish(const Open& open) {
 // Closes the last window of a task that can no longer be read, which would otherwise stay open forever.
 void TaskMeter::EndLate(Timestamp at) {
   if (!last_ || open_.empty()) return;
-  // After such a gap no reading can cover time before `at`: either steady time advanced as far and the next
-  // reading has no rate, or node time jumped.
+  // After a gap of more than max_gap_us and kMaxDriftUs, no reading can cover time before `at`: either steady time
+  // advanced as far and the next reading has no rate, or node time jumped.
   const WindowId newest = open_.back().window;
   const double late_s = static_cast<double>(at.us - last_->at.us) / kMicrosPerSecond;
   const double gap_s = static_cast<double>(options_.max_gap_us + kMaxDriftUs) / kMicrosPerSecond;

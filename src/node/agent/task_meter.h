@@ -25,9 +25,9 @@ inline Timestamp EndOf(WindowId window) { return Timestamp::FromSeconds(window.n
 struct MeterOptions {
   double speed = 1;                 // node seconds in a steady second
   int64_t max_gap_us = 15'000'000;  // steady; no rate is computed over a longer gap between two readings
-  // Steady. A reading sooner after the last reading adds to no window: the kernel counts in ticks of some
-  // milliseconds, so a short interval would show a false peak. The next reading also covers the time of the
-  // skipped reading.
+  // Steady time. A reading within this time after the last reading adds to no window: the kernel counts in ticks
+  // of some milliseconds, so a short interval would show a false peak. The next reading also covers the time of
+  // the skipped reading.
   int64_t min_gap_us = 100'000;
   double max_cores = 1048.576;  // higher rates are discarded as implausible
 };
@@ -42,10 +42,10 @@ struct NodeWindow {
 };
 
 struct MeterCounts {
-  uint64_t resets = 0;       // a counter decreased: it counts from 0 again
-  uint64_t gaps = 0;         // no rate: too long since the last reading
-  uint64_t implausible = 0;  // no rate: above max_cores
-  uint64_t jumps = 0;        // node time and steady time diverged by more than 2 s (times speed)
+  uint64_t resets = 0;       // decreases of a counter, which then counts from 0
+  uint64_t gaps = 0;         // intervals without a rate, because the last reading was too long ago
+  uint64_t implausible = 0;  // intervals without a rate, because the rate was above max_cores
+  uint64_t jumps = 0;        // times that node time and steady time diverged by more than 2 s (times speed)
 };
 
 // Not thread-safe. Uses about 400 bytes and 8 bytes a bucket. A step is O(windows it spans + buckets).
@@ -119,7 +119,7 @@ class TaskMeter {
   std::optional<Counter> usage_, periods_, throttled_;
   std::optional<double> cores_, memory_;
   WindowId first_{std::numeric_limits<int32_t>::min()};  // all windows before it have ended
-  std::vector<Open> open_;                               // ascending
+  std::vector<Open> open_;                               // open windows, ascending
 };
 
 }  // namespace taut::node

@@ -84,7 +84,7 @@ TEST(TaskMeter, RatesAreSplitAtTheBorder) {
 
 TEST(TaskMeter, PieceOverSeveralWindowsOfAFastNode) {
   MeterOptions options;
-  options.speed = 600;  // so a second is two windows
+  options.speed = 600;  // so a steady second covers two windows
   Node node(options);
   node.At(0, Reading(0));
   node.At(1, Reading(500'000));
@@ -302,7 +302,7 @@ TEST(TaskMeter, GapOfATaskWithoutCpuIsCounted) {
   EXPECT_EQ(node.meter.counts().gaps, 1U);
 }
 
-// If the clocks differ by up to 2 s, node time decides how a piece is split.
+// If the clocks differ by up to 2 s, node time determines how an interval is split.
 TEST(TaskMeter, ClocksThatGoApartALittleAreNoJump) {
   Node node;
   node.At(297, Reading(0));
@@ -547,7 +547,7 @@ RC_GTEST_PROP(TaskMeter, NothingIsLostOrMadeUp, ()) {
   const Reads reads = Unroll(steps, options.speed);
   TaskMeter meter(options);
   std::vector<NodeWindow> windows;
-  std::map<int32_t, double> seconds;  // computed by splitting each piece at the borders
+  std::map<int32_t, double> seconds;  // computed by splitting each interval at the borders
   double used = 0;
   uint64_t periods = 0;
   for (size_t i = 0; i < reads.at.size(); ++i) {

@@ -12,7 +12,7 @@ namespace taut::node {
 
 enum class TaskSource : uint8_t { kCgroup, kSystemd, kDocker };
 
-// How a CPU limit is implemented on the node.
+// Implementation of a CPU limit on the node.
 enum class CpuStyle : uint8_t {
   kNone,  // CPU is only measured
   kSoft,  // cpu.weight: a share when cores are short; no task is throttled
@@ -26,22 +26,21 @@ enum class MemoryStyle : uint8_t {
 
 // The first rule that matches a task applies.
 struct TaskRule {
-  std::string name;  // text for people; "": "rule 3"
+  std::string name;  // name for people; "": a name such as "rule 3"
   TaskSource source = TaskSource::kCgroup;
-  // kCgroup: a path from the hierarchy's root, with '*' for any text within one component:
-  // "/apps/*/worker-*". It matches only the named groups, not the groups below them. kSystemd: pattern
-  // (common/base/pattern.h) of unit names: "*.service", "web-*.service|batch.slice". kDocker: pattern of
-  // container names.
+  // kCgroup: a path from the hierarchy's root, with '*' for any text within one component: "/apps/*/worker-*". The
+  // path matches only the named groups, not the groups below them. kSystemd: pattern (common/base/pattern.h) of
+  // unit names: "*.service", "web-*.service|batch.slice". kDocker: pattern of container names.
   std::string match;
-  // Templates (common/base/name_template.h). All have {host}; cgroups also {path}, {base} and {1}, {2}, ...
-  // for the text that each '*' matched; units {unit} (without suffix), {prefix} (before '@'), {instance} and
-  // {slice}; containers {name}, {id}, {image}, {service} (Compose "project/service", else the name) and
-  // {label.KEY}.
+  // Templates (common/base/name_template.h). All templates accept {host}; templates of cgroups also accept {path},
+  // {base} and {1}, {2}, ... for the text that each '*' matched; templates of units {unit} (without suffix),
+  // {prefix} (before '@'), {instance} and {slice}; templates of containers {name}, {id}, {image}, {service}
+  // (Compose "project/service", else the name) and {label.KEY}.
   std::string job, task;
-  // True if the tasks are containers of Kubernetes' pods: the daemon finds their jobs by its watch of the
-  // cluster, and the names of these templates are only the agent's. Not for kDocker.
+  // True if the tasks are containers of Kubernetes' pods: the daemon finds their jobs by its watch of the cluster,
+  // and only the agent uses the names from these templates. Not for kDocker.
   bool pods = false;
-  bool manage = false;  // false: measured, never changed
+  bool manage = false;  // false: tasks are measured, never changed
   // True if the agent sets a CPU quota or memory limit also where the owner has set none.
   bool add_limits = false;
   // Time after the start of a task in which no limit is lowered; raises are made at once. Absent: the time in the
@@ -52,7 +51,7 @@ struct TaskRule {
   // Inclusive bounds of every limit (cores, bytes). They apply to all orders.
   std::optional<double> cpu_lower, cpu_upper, memory_lower, memory_upper;
   std::optional<Tier> tier;
-  std::optional<double> memory_request;  // bytes
+  std::optional<double> memory_request;  // memory request in bytes
 };
 
 }  // namespace taut::node

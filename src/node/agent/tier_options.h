@@ -21,10 +21,10 @@ enum class MemoryProtection : uint8_t {
 
 // All given conditions must match; the first rule that matches a task applies.
 struct TaskTierRule {
-  std::string job;              // pattern (common/base/pattern.h); "": any
+  std::string job;              // pattern of the job (common/base/pattern.h); "": any
   std::string label, label_is;  // key of a label, and pattern of its value; "": any task
   std::optional<Tier> tier;
-  std::optional<double> memory_request;  // bytes
+  std::optional<double> memory_request;  // memory request in bytes
 };
 
 template <typename T>
@@ -34,8 +34,8 @@ struct TierOptions {
   Tier fallback = Tier::kProduction;  // tier of a task if no rule sets its tier
   ByTier<int> cpu_weight{};           // 1 .. 10,000; 0: left unchanged
   ByTier<MemoryProtection> protect{};
-  // oom_score_adj of processes while the guard is on. The value is a lower bound for tiers that may be killed, and
-  // an upper bound for production and monitoring.
+  // True if oom_score_adj of processes is set by tier while the guard is on. A tier's value is a lower bound for
+  // tiers that may be killed, and an upper bound for production and monitoring.
   bool sets_oom_scores = true;
   ByTier<int> oom_score_adj{1000, 800, 300, -800, -900};
   std::vector<TaskTierRule> rules;
@@ -49,10 +49,10 @@ struct TierOptions {
 
 struct TaskTier {
   Tier tier = Tier::kProduction;
-  std::optional<double> memory_request;  // bytes; absent: none is configured
+  std::optional<double> memory_request;  // memory request in bytes; absent: none is configured
 };
-// Returns the tier and request of a task. Each value is from the first matching rule of the options if that
-// rule sets it, else from the task's own rule. Without either, the tier is the fallback and the request is
+// Returns the tier and request of a task. Each value is from the first matching rule of the options if that rule
+// sets it, else from the task's own rule. If neither sets a value, the tier is the fallback and the request is
 // absent. O(rules).
 TaskTier TierOf(const TierOptions& options, const FoundTask& task, const TaskRule& rule);
 

@@ -59,16 +59,17 @@ class NoUplink final : public Uplink {
 };
 
 struct UplinkOptions {
-  std::string address;  // "host:port"
+  std::string address;  // address of tautd: "host:port"
   std::string token;    // sent as "authorization: Bearer ..." metadata if not ""
-  // PEM files. Without ca_file, certificate_file and tls: plain text. With certificate and key: mutual TLS.
+  // PEM files. Without ca_file, certificate_file and tls, the connection uses plain text. With certificate and
+  // key, it uses mutual TLS.
   bool tls = false;
   std::string ca_file, certificate_file, key_file;
   std::string server_name;  // name expected in the certificate; "": the host of the address
   std::string queue_path;   // a directory of its own, created if missing; "": in memory
   uint64_t max_queue_bytes = uint64_t{32} << 20;
   int min_backoff_ms = 100, max_backoff_ms = 5000;
-  // Sent first on every stream; Hello's queue and queued are filled in.
+  // Sent first on every stream; The uplink fills in Hello's queue and queued.
   taut::agent::v1::Hello hello;
 };
 
