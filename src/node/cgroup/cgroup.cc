@@ -94,7 +94,7 @@ absl::Status Cgroup::Read(ReadDepth depth, TaskReading& out) {
   out = {};
   if (gone_) return Gone();
   files_->Read(depth, out);
-  // One missing figure may be the first sign of a removal during the read: check before returning half a
+  // One missing figure may be the first sign of a removal during the read: check before returning an incomplete
   // reading.
   const bool all_there = out.cpu_usage_us.has_value() && out.memory_bytes.has_value();
   if (!all_there && IsGone()) {

@@ -25,7 +25,7 @@ namespace taut::node {
 // changed by more than 1 % since the last such read, or at every tenth reading. In between, the working set is
 // computed from the last figure of inactive file pages. kAll always reads memory.stat. On v1, pressure is read
 // from the group at the same path in the v2 hierarchy, if such a group exists. oom_kills counts processes of the
-// group itself, not of groups below it; memory_max_events is failcnt.
+// group itself, not of groups below it, and memory_max_events is failcnt.
 //
 // Setting: below the usage, v1 reclaims or rejects a memory limit (EBUSY). v2 would reclaim and then kill, so
 // SetLimit reads memory.current first. If the excess is inactive page cache, SetLimit reclaims the excess
@@ -34,9 +34,8 @@ namespace taut::node {
 // limit, so that the owner's swap allowance stays. cpu.max keeps its period; a quota below 1 ms a period becomes 1
 // ms. On v1 a weight is converted to shares.
 //
-// Errors: InvalidArgument if the value is not a number, not above 0, a weight outside 1 .. 10,000, or
-// rejected by the kernel (v1: more CPU than a group above has). PermissionDenied if the file may not be
-// written.
+// Errors: InvalidArgument if the value is not a number, not above 0, a weight outside 1 .. 10,000, or rejected by
+// the kernel (v1: more CPU than a group above has). PermissionDenied if the file may not be written.
 //
 // oom_wakeup: v2 memory.events with EPOLLPRI (and EPOLLERR), v1 an eventfd with EPOLLIN. The wakeup also becomes
 // ready when the limit was met without a kill. On v2 it stays ready once the group is removed; the caller must

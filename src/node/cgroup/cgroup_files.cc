@@ -10,7 +10,7 @@
 namespace taut::node {
 namespace {
 
-constexpr double kMinQuotaUs = 1000;  // the kernel's minimum
+constexpr double kMinQuotaUs = 1000;  // the kernel's minimum of a quota
 
 }  // namespace
 

@@ -51,7 +51,7 @@ absl::Status WriteStatus(int error, const char* file);
 std::optional<uint64_t> V1LimitOoms(const KernelDirectory& memory);
 // Returns the quota in microseconds a period, at least the kernel's minimum of 1 ms.
 uint64_t QuotaFor(double cores, uint64_t period_us);
-// Returns the cores of that quota; `cores` unchanged if the period is unknown (0).
+// Returns the cores of the quota that QuotaFor computes; `cores` unchanged if the period is unknown (0).
 double RoundedQuota(double cores, uint64_t period_us);
 
 }  // namespace taut::node

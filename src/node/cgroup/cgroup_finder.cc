@@ -76,7 +76,7 @@ class CgroupFinder::Walk {
     std::vector<std::string> captures;
   };
   struct Place {
-    std::string path;  // "" for the root
+    std::string path;  // path of the directory; "" for the root
     size_t depth = 0;
     std::string slice;  // the nearest slice at or above the place
     std::vector<Open> open;
@@ -103,7 +103,8 @@ absl::StatusOr<std::vector<FoundTask>> CgroupFinder::Walk::Run() {
     waiting_.pop_back();
     if (absl::Status listed = List(place); !listed.ok()) return listed;
   }
-  // Sort before names are checked, so that every search keeps the same one of two tasks with equal names.
+  // Sort the tasks before names are checked, so that every search keeps the same one of two tasks with equal
+  // names.
   std::sort(found_.begin(), found_.end(),
             [](const FoundTask& a, const FoundTask& b) { return a.identity < b.identity; });
   std::set<std::pair<std::string, std::string>> names;

@@ -19,7 +19,7 @@ namespace taut::node {
 
 struct FinderBounds {
   size_t tasks = 10'000;
-  size_t directories = 100'000;  // searched in one Find
+  size_t directories = 100'000;  // bound of directories searched in one Find
 };
 
 // Searches the hierarchy of the memory controller, where a task is one directory. Uses the rules of the sources
@@ -27,16 +27,16 @@ struct FinderBounds {
 // matches a group applies. The rule that matched a group matches nothing below that group, but other rules may. If
 // one rule names a slice and another rule names the services in it, both tasks include the usage of the services.
 //
-// Units are directories named *.service, *.scope or *.slice, at any depth. A rule's pattern is matched with
-// the name as systemctl writes it, and with its escapes (\x2d) decoded. Labels of a unit are decoded and
-// without suffix: {unit} "web@blue", {prefix} "web", {instance} "blue", {slice} "system" (the nearest slice
-// around it), and {path}.
+// Units are directories named *.service, *.scope or *.slice, at any depth. A rule's pattern is matched with the
+// name as systemctl writes it, and with its escapes (\x2d) decoded. Labels of a unit are decoded and without
+// suffix: {unit} "web@blue", {prefix} "web", {instance} "blue", {slice} "system" (the nearest slice around it),
+// and {path}.
 //
-// systemd ignores limits that other programs write: it writes the limits of its configuration again when a
-// unit's properties are set.
+// systemd ignores limits that other programs write: it writes the limits of its configuration again when a unit's
+// properties are set.
 //
-// Names: an empty job template is "{base}" for groups and "{prefix|unit}" for units; an empty task template
-// is "{host}{path}". A group is left out, with the reason in refusals(), if its name cannot be made, is not
+// Names: an empty job template is "{base}" for groups and "{prefix|unit}" for units; an empty task template is
+// "{host}{path}". A group is left out, with the reason in refusals(), if its name cannot be built, is not
 // printable UTF-8, is longer than 255 bytes, or is already in use.
 //
 // A search opens each directory that may lead to a match. A directory without children costs one stat.

@@ -98,8 +98,8 @@ TEST(CgroupFinder, SaysWhereItFoundThem) {
   EXPECT_TRUE(absl::IsInvalidArgument(finder->Open(other).status())) << "another finder's, which is not gone";
 }
 
-// Both drivers of the kubelet: the last component of the path names the container. A pod's own groups, and
-// groups without an ID, are no containers.
+// Paths of both cgroup drivers of the kubelet: the last component names the container. A pod's own groups, and
+// groups without an ID, are not containers.
 TEST(CgroupFinder, ContainersOfPodsHaveTheirIds) {
   const MadeUpTree tree;
   const std::string app(64, 'a'), log(64, 'b');

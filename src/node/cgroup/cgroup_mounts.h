@@ -1,4 +1,4 @@
-// Where cgroups are mounted on this machine: one tree for all controllers (v2), one for each (v1), or both.
+// The mounts of cgroups on this machine: one tree for all controllers (v2), one for each (v1), or both.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace taut::node {
 
 enum class CgroupVersion : uint8_t { kNone, kV1, kV2 };
 
-// Mount points; "" for a hierarchy that is not mounted. A cgroup has the same path below each of them.
+// Mount points; "" for a hierarchy that is not mounted. A cgroup has the same path below each mount point.
 struct CgroupMounts {
   std::string memory, cpu, cpuacct;  // v1 hierarchies; two may share a mount
   std::string unified;  // the v2 hierarchy; mounted beside v1, it provides little more than pressure (PSI)
 
-  // kV1 if memory is a v1 controller or if there is no v2, else kV2. The kernel has each controller in one
+  // Returns kV1 if memory is a v1 controller or if there is no v2, else kV2. The kernel has each controller in one
   // version only.
   CgroupVersion version() const;
   // Returns the mount point of the hierarchy with the memory controller. Tasks are searched in this

@@ -10,8 +10,8 @@
 namespace taut::node {
 
 // Returns the pids, with a 0 if there are processes of another PID namespace. `path` is the path of `group`.
-// Leaves out groups below whose paths are in `leave_out`, with all their groups. Searches 32 levels below the
-// group.
+// Leaves out the groups whose paths are in `leave_out`, and all groups below these groups. Searches 32 levels
+// below the group.
 std::set<int> PidsOf(const KernelDirectory& group, const std::string& path = {},
                      const std::set<std::string_view>& leave_out = {});
 

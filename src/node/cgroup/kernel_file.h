@@ -37,7 +37,8 @@ class Fd {
   int fd_ = -1;
 };
 
-// A buffer for one file. It is longer than any file of interest; of a longer file only the beginning is read.
+// A buffer for one file. The buffer is larger than any file that the agent needs; only the beginning of a longer
+// file is read.
 using KernelBuffer = char[8192];
 
 // The text is in the caller's buffer. `error` is 0, or an errno; after an error the text is empty.

@@ -9,7 +9,7 @@
 namespace taut::node {
 namespace {
 
-constexpr uint64_t kNoMachineHas = uint64_t{1} << 62;  // bytes
+constexpr uint64_t kNoMachineHas = uint64_t{1} << 62;  // bytes; no machine has this much memory
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
 constexpr std::string_view kTotal = " total=";  // key of the total in a line of a pressure file
 

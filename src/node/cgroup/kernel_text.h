@@ -33,8 +33,8 @@ struct KernelLimit {
 
   std::optional<double> amount() const;
 };
-// Parses "max\n" or a number of bytes. Amounts that no machine has (v1: 9223372036854771712) mean no limit.
-// Other text yields nullopt.
+// Parses "max\n" or a number of bytes. Amounts above the memory of any machine (v1: 9223372036854771712) mean no
+// limit. Other text yields nullopt.
 std::optional<KernelLimit> ParseByteLimit(std::string_view text);
 // The content of cpu.max, "max 100000\n" or "50000 100000\n"; v1: "-1\n" or "50000\n" and the period's file.
 struct CpuQuota {

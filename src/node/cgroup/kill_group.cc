@@ -67,7 +67,7 @@ absl::StatusOr<int> KillGroup(const KernelDirectory& group, std::string_view pat
   // Frozen processes cannot fork faster than they are killed. SIGKILL ends them in spite of the freezing.
   const bool is_frozen = group.Has("cgroup.freeze") && group.Write("cgroup.freeze", "1") == 0;
   const int killed = KillOneByOne(group);
-  // Unfreeze also after a failure: a frozen task would hang.
+  // Unfreeze the group also after a failure: a frozen task would hang.
   if (is_frozen) group.Write("cgroup.freeze", "0");
   if (killed == 0 && !PidsOf(group).empty()) {
     return absl::PermissionDeniedError("its processes cannot be killed; give tautlet CAP_KILL");

@@ -105,8 +105,8 @@ class Group final : public MemorySource {
   }
 
  private:
-  // Registers the thresholds with the kernel. The thresholds of an earlier limit stay registered until the
-  // group is removed. They only cause needless wakeups.
+  // Registers the thresholds with the kernel. The thresholds of an earlier limit stay registered until the group
+  // is removed. Old thresholds only cause needless wakeups.
   void SetThresholds(const KernelDirectory& home, uint64_t limit) {
     if (!event_.is_open() || below_.empty() || (home.inode() == watched_ && limit == watched_limit_)) return;
     watched_ = home.inode();
@@ -115,7 +115,7 @@ class Group final : public MemorySource {
     for (const FreeThreshold& below : below_) {
       const auto total = static_cast<double>(limit);
       const auto at = static_cast<uint64_t>(total - below.Of(total));
-      // If this fails, the guard reads the memory only at its own intervals.
+      // If the write fails, the guard reads the memory only at its own intervals.
       if (usage.is_open()) {
         (void)home.Write("cgroup.event_control", StrCat(event_.get(), " ", usage.get(), " ", at));
       }

@@ -13,9 +13,9 @@ namespace taut::node {
 // kernel has this file. Read costs two small files and fails with Unavailable if meminfo has no MemAvailable.
 std::unique_ptr<MemorySource> MachineMemory(std::string proc_dir = "/proc");
 // Returns the memory of the group at `path`. The total is the group's limit, and free memory is the unused part of
-// the limit (inactive file pages count as free); both are at most the machine's. Pressure is the group's. Each
-// Read opens the group anew. Read fails with NotFound if the group does not exist, and with FailedPrecondition if
-// the group has no memory limit. `machine` must outlive the result.
+// the limit (inactive file pages count as free); both are at most the machine's. Pressure is read from the group.
+// Each Read opens the group anew. Read fails with NotFound if the group does not exist, and with
+// FailedPrecondition if the group has no memory limit. `machine` must outlive the result.
 std::unique_ptr<MemorySource> GroupMemory(const CgroupMounts& mounts, std::string path,
                                           MemorySource& machine);
 

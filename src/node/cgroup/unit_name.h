@@ -14,9 +14,9 @@ struct SystemdUnit {
   std::string unit;         // decoded name without suffix: "web@blue-green"
   std::string prefix;       // part before '@': "web"; "" without '@'
   std::string instance;     // part after '@': "blue-green"
-  std::string_view suffix;  // ".service"
+  std::string_view suffix;  // suffix such as ".service"
 };
-// Parses a directory's name; nullopt if this is not a service, scope or slice. A leading '_' is removed,
+// Parses a directory's name; nullopt if the name belongs to no service, scope or slice. A leading '_' is removed,
 // because systemd puts '_' before names that could be files of the kernel ("_cpu.service").
 std::optional<SystemdUnit> ParseUnitName(std::string_view directory);
 // Decodes escapes such as "\x2d" to their bytes; other text is unchanged.

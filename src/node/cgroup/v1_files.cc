@@ -234,7 +234,7 @@ absl::StatusOr<std::unique_ptr<CgroupFiles>> OpenV1Files(const CgroupMounts& mou
                                                                     {&mounts.cpu, &in.cpu},
                                                                     {&mounts.cpuacct, &in.cpuacct},
                                                                     {&mounts.unified, &in.unified}};
-  // The group must exist in the home hierarchy; in others it may lack a controller.
+  // The group must exist in the home hierarchy; in other hierarchies it may be missing.
   for (const auto& [root, directory] : wanted) {
     const bool is_home = *root == mounts.home();
     absl::StatusOr<KernelDirectory> opened =
