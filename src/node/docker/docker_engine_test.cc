@@ -76,7 +76,7 @@ class DockerEngineTest : public ::testing::Test {
     if (!group.ok()) ADD_FAILURE() << group.status();
     return group.ok() ? *(*group)->ReadLimits() : TaskLimits{};
   }
-  // Waits until a container has this much memory in use.
+  // Waits until a container uses this much memory.
   static bool WaitForUse(TaskGroup& task, double bytes) {
     TaskReading reading;
     return Eventually([&] {
@@ -204,7 +204,7 @@ TEST_F(DockerEngineTest, EventsTellOfOomKillsAndEnds) {
   EXPECT_TRUE(absl::IsNotFound(task->SetLimit(LimitKind::kMemoryMax, 60 * kMiB)));
   EXPECT_TRUE(finder_->Find()->empty());
 
-  // A stopped container can get more memory. After a start it has a new cgroup and the same identity.
+  // A stopped container can get a higher memory limit. After a start it has a new cgroup and the same identity.
   const absl::Status raised = finder_->SetStoppedMemory(DockerIdentity(id), 60 * kMiB);
   EXPECT_TRUE(raised.ok()) << raised;
   engine_->Ask("POST", StrCat("/containers/", id, "/start"));

@@ -25,8 +25,8 @@ struct DockerFinderOptions {
   std::string proc_dir = "/proc";
 };
 
-// Names containers by rules. Empty templates are "docker/{service}" and "{host}/{name}". {id} is the 12
-// digits that `docker ps` shows. The first rule that matches and whose placeholders all have a value applies.
+// Names containers by rules. Empty templates are "docker/{service}" and "{host}/{name}". {id} is the 12-digit ID
+// that `docker ps` shows. The first rule that matches and whose placeholders all have a value applies.
 class ContainerNamer {
  public:
   // Parses the templates of the rules. InvalidArgument, with the rule's name, if a template cannot be parsed
@@ -67,7 +67,7 @@ class DockerFinder final : public TaskFinder {
   // Sets the memory limit of a stopped container (SetMemoryOfStopped). InvalidArgument if the identity is not a
   // container's.
   absl::Status SetStoppedMemory(const std::string& identity, double bytes);
-  // Returns OK while events arrive, else the reason for which none arrive.
+  // Returns OK while events arrive, else the reason why no events arrive.
   absl::Status events_status() const { return events_->status(); }
 
  private:

@@ -255,7 +255,7 @@ TEST_F(DockerTaskTest, AnotherLifeOfTheContainerIsAnotherGroup) {
   const auto task = Open();
   Change([&] { started_at_ = "later"; });
   EXPECT_TRUE(absl::IsNotFound((*task)->SetLimit(LimitKind::kMemoryMax, 8e6)));
-  Change([&] { started_at_ = "then"; });  // the group that noticed the restart stays gone
+  Change([&] { started_at_ = "then"; });  // a DockerTask that detected the restart stays unusable
   EXPECT_TRUE(absl::IsNotFound((*task)->ReadLimits().status()));
   EXPECT_TRUE(Updates().empty());
   EXPECT_TRUE(Open().ok());

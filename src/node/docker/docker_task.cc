@@ -75,7 +75,8 @@ absl::StatusOr<std::unique_ptr<DockerTask>> DockerTask::Open(std::shared_ptr<Eng
   if (!cgroup.ok()) return cgroup.status();
   std::unique_ptr<DockerTask> out(
       new DockerTask(std::move(client), *std::move(start), where->version, *std::move(cgroup)));
-  // Compare again: the container may have restarted between the first Inspect and the opening of its cgroup.
+  // Inspect the container again: the container may have restarted between the first Inspect and the opening of its
+  // cgroup.
   if (const absl::StatusOr<ContainerDetails> now = out->Inspect(); !now.ok()) return now.status();
   return out;
 }

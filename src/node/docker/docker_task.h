@@ -31,7 +31,8 @@ class DockerTask final : public TaskGroup {
                                                           const std::string& proc_dir);
 
   absl::Status Read(ReadDepth depth, TaskReading& out) override { return cgroup_->Read(depth, out); }
-  // Returns the engine's values where the kernel's agree up to rounding, else the kernel's.
+  // Returns, for each limit, the engine's value if the kernel's value agrees up to rounding, else the kernel's
+  // value.
   absl::StatusOr<TaskLimits> ReadLimits() override;
   // Sets a limit through the engine, with the errors of TaskGroup and also Unavailable and DeadlineExceeded
   // of the engine. limit_update.h defines the request for each kind. On cgroup v2 the kernel would kill

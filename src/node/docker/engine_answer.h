@@ -13,13 +13,13 @@
 namespace taut::node {
 
 struct EngineVersion {
-  std::string engine;       // "20.10.24"
+  std::string engine;       // version such as "20.10.24"
   std::string api_version;  // highest supported version: "1.41"
   std::string min_api_version;
 };
 
 struct ContainerSummary {
-  std::string id;                                           // 64 hex digits
+  std::string id;                                           // ID of 64 hex digits
   std::string name;                                         // name without the leading slash
   std::string image;                                        // image in the owner's spelling: "nginx:1.25"
   std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
@@ -42,12 +42,12 @@ struct ContainerDetails {
   bool is_running = false;
   bool was_oom_killed = false;
   int64_t pid = 0;         // pid of the first process, in the engine's PID namespace; 0 if not running
-  std::string started_at;  // different for each start
+  std::string started_at;  // start time as text, different for each start
   ContainerLimits limits;
 };
 
 struct EngineEvent {
-  std::string action;  // "start", "die", "oom", ...
+  std::string action;  // name such as "start", "die" or "oom"
   std::string id;      // ID of the container
 };
 

@@ -155,7 +155,7 @@ absl::StatusOr<std::string> EngineClient::Get(std::string_view path) {
 }
 
 absl::StatusOr<std::string> EngineClient::Request(HttpClient::Request request) {
-  // Locked during the request: the HTTP client serves one caller at a time.
+  // Hold the lock during the request: the HTTP client serves one caller at a time.
   const std::lock_guard lock(mutex_);
   if (api_version_.empty()) {
     const absl::StatusOr<std::string> answer = Perform({"GET", "/version", {}, {}, {}});

@@ -26,8 +26,8 @@ struct EngineClientOptions {
   size_t max_answer_bytes = size_t{64} << 20;
 };
 
-// Returns the path in a socket's address. InvalidArgument for tcp:// and the like, and for paths too long for
-// a socket (above 107 bytes).
+// Returns the path in a socket's address. InvalidArgument for tcp:// and similar addresses, and for paths too long
+// for a socket (above 107 bytes).
 absl::StatusOr<std::string> SocketPathOf(std::string_view address);
 // Explains why this process cannot connect to a socket, and how to fix it.
 std::string WhyUnreachable(const std::string& socket_path);
@@ -56,7 +56,7 @@ class EngineClient {
   absl::StatusOr<EngineVersion> Version();
   // Returns the running (or paused) containers in the engine's order.
   absl::StatusOr<std::vector<ContainerSummary>> ListRunning();
-  // Returns a container, running or not. `id` may be a name too.
+  // Returns a container, running or not. `id` may also be a name.
   absl::StatusOr<ContainerDetails> Inspect(std::string_view id);
   // Updates a container. `body`: JSON with the fields to change. Takes about 50 ms for a running container.
   absl::Status Update(std::string_view id, std::string_view body);
@@ -68,7 +68,7 @@ class EngineClient {
  private:
   EngineClient(std::string socket_path, const EngineClientOptions& options, std::unique_ptr<HttpClient> http);
 
-  // `path` follows the version. Negotiates the version first, and again after a lost connection.
+  // `path` is the part after the version. Negotiates the version first, and again after a lost connection.
   absl::StatusOr<std::string> Get(std::string_view path);
   absl::StatusOr<std::string> Request(HttpClient::Request request);
   absl::StatusOr<std::string> Perform(const HttpClient::Request& request);

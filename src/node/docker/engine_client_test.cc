@@ -103,7 +103,7 @@ TEST(EngineClient, SaysWhereNobodyAnswers) {
   const absl::Status gone = left->ListRunning().status();
   EXPECT_TRUE(absl::IsUnavailable(gone)) << gone;
   EXPECT_THAT(std::string(Message(gone)), HasSubstr("cannot connect"));
-  // The client finds the restarted engine, which may have another version.
+  // The client finds the restarted engine, which may be of another version.
   engine.Restart();
   EXPECT_TRUE(left->ListRunning().ok());
   EXPECT_EQ(engine.requests().at(engine.requests().size() - 2).path, "/version");

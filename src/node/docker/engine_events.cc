@@ -25,7 +25,7 @@ constexpr char kPath[] =
     "/events?filters=%7B%22type%22%3A%5B%22container%22%5D%2C%22event%22%3A%5B%22start%22%2C%22die"
     "%22%2C%22destroy%22%2C%22oom%22%2C%22rename%22%5D%7D";
 constexpr size_t kMaxLineBytes = size_t{1} << 20;
-// A stream without events is not an error, however long it lasts.
+// A stream without events is not an error, regardless of its duration.
 constexpr std::chrono::hours kNoLimit{24 * 365};
 
 std::optional<TaskEvent::Kind> KindOf(std::string_view action) {
@@ -70,7 +70,7 @@ struct EngineEvents::Impl {
   void TakeLine(std::string_view line) {
     if (StripSpace(line).empty()) return;
     const absl::StatusOr<EngineEvent> event = ParseEngineEvent(line);
-    // An event that cannot be parsed may concern any container: wake the reader to list them all.
+    // An event that cannot be parsed may concern any container: wake the reader to list all containers.
     if (!event.ok()) return Wake();
     if (const std::optional<TaskEvent::Kind> kind = KindOf(event->action); kind.has_value()) {
       const std::lock_guard lock(mutex);
@@ -80,8 +80,8 @@ struct EngineEvents::Impl {
     Wake();
   }
 
-  // Reads until the stream ends or the thread is stopped. Sets `is_open` once the stream begins. Returns how
-  // the stream ended.
+  // Reads until the stream ends or the thread is stopped. Sets `is_open` once the stream begins. Returns the
+  // status with which the stream ended.
   absl::Status ReadStream(bool* is_open) {
     HttpResponse refused;
     refused.status = 0;

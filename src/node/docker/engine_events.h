@@ -19,11 +19,11 @@ struct EngineEventsOptions {
   // Pause before a broken stream is requested again. The pause doubles from least_pause to most_pause until a
   // request succeeds.
   std::chrono::milliseconds least_pause{200}, most_pause{10'000};
-  size_t max_queued = 65'536;  // pending events; above it, the oldest are dropped
+  size_t max_queued = 65'536;  // limit of pending events; above it, the oldest events are dropped
 };
 
-// Reads the engine's event stream in its own thread and reconnects as long as the object exists. A missing
-// engine is not an error here: listing its containers reports it.
+// Reads the engine's event stream in its own thread and reconnects as long as the object exists. A missing engine
+// is not an error here: the request for its list of containers reports the error.
 class EngineEvents {
  public:
   // Starts the thread. InvalidArgument for an invalid address, ResourceExhausted without a free descriptor.

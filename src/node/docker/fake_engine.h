@@ -28,8 +28,8 @@ struct FakeRequest {
 struct FakeAnswer {
   int status = 200;
   std::string body{};
-  bool stays_open = false;  // a stream: Send adds to it, EndStreams ends it
-  bool hangs = false;       // no response
+  bool stays_open = false;  // a stream: Send adds to it, and EndStreams ends it
+  bool hangs = false;       // true: no response is sent
 };
 
 class FakeEngine {

@@ -91,7 +91,7 @@ absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKin
       return PlanMemory(now, is_none ? std::nullopt : std::optional<int64_t>(std::llround(*value)));
     }
     case LimitKind::kCpuMax:
-      // 1e6 cores keep quota and nanoseconds far from overflow.
+      // The bound of 1e6 cores keeps quota and nanoseconds far from overflow.
       return PlanCpu(now, value.has_value() ? std::optional(std::min(*value, 1e6)) : value, cores);
     default:
       return PlanWeight(now, value, version);

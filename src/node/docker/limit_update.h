@@ -1,5 +1,5 @@
-// Computes the engine request that sets a limit of a container. Arithmetic only; rules found by experiments
-// with an engine.
+// Computes the engine request that sets a limit of a container. Arithmetic only. The rules were found by
+// experiments with an engine.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,7 @@ pid_t StartSweeper(const std::filesystem::path& dir, int& fd) {
     close(ends[1]);
     char byte = 0;
     if (read(ends[0], &byte, 1) == 0) {
-      // The engine gets its own signal at the same time, and needs some time to stop.
+      // The kernel signals the engine at the same time (PR_SET_PDEATHSIG), and the engine needs some time to stop.
       const std::string pid_file = dir / "pid";
       (void)Eventually([&pid_file] { return access(pid_file.c_str(), F_OK) != 0; }, kEngineWait);
       (void)Sweep(dir);
@@ -157,7 +157,7 @@ void RealEngine::Start() {
                                     "/" + dir_.filename().string(),
                                     "--config-file",
                                     d + "/none.json"};
-  std::ofstream(dir_ / "none.json") << "{}";  // not the configuration of the machine
+  std::ofstream(dir_ / "none.json") << "{}";  // in place of the machine's configuration
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
