@@ -159,7 +159,7 @@ class ActuaryRun {
     return out;
   }
 
-  // Returns the values as shares of the capacity, in which Settle() counts.
+  // Returns the values as shares of the capacity, the unit of Settle().
   std::vector<double> Scaled(std::span<const double> values) const {
     std::vector<double> out(values.begin(), values.end());
     for (double& value : out) value /= options_.capacity;

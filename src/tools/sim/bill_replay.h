@@ -55,7 +55,7 @@ struct BillTraceOptions {
   brain::BillOptions bill;
   // Receives each billed entry; may be empty.
   std::function<void(const brain::UsageEntry&)> on_entry;
-  // Returns false if the entry shall not be billed; may set the entry's `slo_missed`. Empty: all entries are
+  // Returns false if the entry must not be billed; may set the entry's `slo_missed`. Empty: all entries are
   // billed.
   std::function<bool(brain::UsageEntry&)> choose = nullptr;
 };

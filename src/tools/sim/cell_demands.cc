@@ -18,7 +18,7 @@ namespace taut::tools {
 namespace {
 
 constexpr size_t kNamed = 3;  // maximum number of kept jobs listed by name
-// a task without a measurement for this number of windows has ended
+// A task without a measurement for this number of windows has ended.
 constexpr int32_t kPresence = kWindowsPerHour;
 constexpr uint32_t kNotOfCell = UINT32_MAX;
 

@@ -23,7 +23,8 @@
 namespace taut::tools {
 
 struct CellDemandsOptions {
-  // Each policy of `replay` results in a demand; there may be none. `managed` and `resources` are ignored.
+  // Each policy of `replay` results in a demand; the list of policies may be empty. `managed` and `resources` are
+  // ignored.
   ReplayOptions replay;
   std::vector<std::string> predictors;  // specs for NewPeakPredictor()
   brain::OvercommitSettings overcommit;
@@ -41,7 +42,7 @@ struct CellDemand {
   std::string lacks;          // history that a predictor of whole machines lacks, as text; "" if none
   brain::JobAmounts amounts;  // amounts by name of the job; jobs without an amount are absent
   uint64_t kept_jobs = 0;     // number of jobs without an amount, which keep their limits and reservations
-  uint64_t kept_tasks = 0;    // number of tasks of these jobs
+  uint64_t kept_tasks = 0;    // number of tasks of the kept_jobs
   uint64_t partly_jobs = 0;   // number of jobs with an amount for only one of the resources that they request
   std::vector<std::string> kept;  // names of some kept_jobs, then of some partly_jobs
   // For limits: share of scored job-days with a window above the limit; absent if no job-day was scored.
@@ -60,8 +61,8 @@ struct CellDemandsHooks {
 };
 
 // Replays recommenders and predictors over the usage before `until`. Jobs of the usage and of the cell are matched
-// by name. A limit is the limit in force in the job's last window. If the owner's limit is unknown there, the
-// cell's limit is used.
+// by name. A limit is the limit in force in the job's last window. If the owner's limit is unknown in that window,
+// the cell's limit is used.
 //
 // A reservation is the mean over the job's tasks of the prediction for a single task after the last window. Tasks
 // without a measurement in the hour before the last window are omitted. Amounts are rounded up to whole units of
@@ -69,9 +70,9 @@ struct CellDemandsHooks {
 //
 // A predictor that does not add up tasks predicts the peak of all tasks on one machine (machine_histories.h).
 //
-// Reads `source` once for all policies, once per resource for all predictors that add up tasks, and for predictors
-// of whole machines twice and once per resource. Returns errors of Replay() and AddsUpTasks(), InvalidArgument if
-// there is no usage before `until`, and Cancelled if should_stop returned true.
+// Reads `source` once for all policies, once per resource for all predictors that add up tasks, and, for
+// predictors of whole machines, twice plus once per resource. Returns errors of Replay() and AddsUpTasks(),
+// InvalidArgument if there is no usage before `until`, and Cancelled if should_stop returned true.
 absl::StatusOr<CellDemands> ReplayCellDemands(DaySource& source, const brain::CellModel& cell,
                                               const CellDemandsOptions& options,
                                               const CellDemandsHooks& hooks = {});

@@ -1,4 +1,4 @@
-// Runs the compaction of a cell under several experiments, with its trials in parallel.
+// Runs the compaction of a cell under several experiments, with the trials in parallel.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 namespace taut::tools {
 
 struct CompactionRunsOptions {
-  // experiments to run; "base" runs first even if it is not listed
+  // Experiments to run; "base" runs first even if it is not listed
   std::vector<const brain::CellExperiment*> experiments;
   brain::CellExperimentOptions variant;
   // Options of every run. The scoring of `variant` overrides the scoring of the scheduler options.
@@ -26,7 +26,7 @@ struct CompactionRun {
   std::string not_run;    // reason why there is no result; empty if `result` is valid
   uint32_t cells = 0;     // number of parts into which the experiment divides the cell
   uint64_t left_out = 0;  // number of jobs that the experiment omits
-  // number of jobs whose requests were cut to the largest machine (cell_experiments.h)
+  // Number of jobs whose requests were cut to the largest machine (cell_experiments.h)
   uint64_t cut_to_machine = 0;
   brain::CompactionResult result;  // numbers of machines are sums over the parts
 };
@@ -56,7 +56,8 @@ struct CompactionRuns {
   uint64_t impossible_jobs = 0, impossible_tasks = 0;
   uint64_t softened = 0;            // number of jobs whose constraints became preferences (compaction.h)
   std::vector<CompactionRun> runs;  // runs, one per experiment, "base" first
-  // Why the base cannot do with one machine less, in the trial that determines the result; may be empty.
+  // Reason why the base does not fit if one more machine is removed, in the trial that determines the result; may
+  // be empty.
   std::string one_less;
   bool partial = false;  // should_stop returned true, so unfinished experiments are missing
 };

@@ -59,7 +59,7 @@ struct EconomyHooks {
 
 struct EconomyTier {
   TierTotals totals;
-  // charges for usage that ran, and credits for months with missed availability
+  // Charges for usage that ran, and credits for months with missed availability
   brain::Money charges, credits;
   brain::Money missed;  // part of the charges for months with missed availability
   // Charges for months with missed availability, as if the jobs had run in all windows with usage. This is the

@@ -115,10 +115,10 @@ TEST_F(PoolTest, ADayByHand) {
   EXPECT_THAT(said, testing::ElementsAre("0 0 admitted", "0 1 admitted", "144 1 reclaimed", "0 2 admitted",
                                          "144 2 reclaimed"));
   const EconomyPolicy& all = result.policies.at(0);
-  // 8 x 24 core-hours at 0.03 and GiB-hours at 0.004.
+  // 8 x 24 core-hours at 0.03, and 8 x 24 GiB-hours at 0.004.
   EXPECT_EQ(ToText(all.tiers[0].charges), "6.528");
-  // 3 x 12 hours at the same prices. Batch was available 50 % of the time instead of 90 %, so half of its charges
-  // are credited. Free has no promise.
+  // 3 x 12 core-hours and GiB-hours at the same prices. Batch was available 50 % of the time instead of 90 %, so
+  // half of its charges are credited. Free has no promise.
   EXPECT_EQ(ToText(all.tiers[1].charges), "1.224");
   EXPECT_EQ(ToText(all.tiers[1].credits), "0.612");
   EXPECT_EQ(ToText(all.tiers[2].charges), "0.408");
@@ -179,8 +179,8 @@ TEST_F(PoolTest, WithoutACapacityItIsAShareOfTheLimits) {
   EXPECT_EQ(Run().capacity[0], 5000 * kWindowSeconds);
 }
 
-// The clairvoyant knows that 12 of 24 hours are less than the promised 90 %. The seller of unsold capacity has 2
-// of 10 cores to sell.
+// The clairvoyant knows that 12 of 24 hours are less than the promised 90 %. The seller of unsold capacity can
+// sell 2 of 10 cores.
 TEST_F(PoolTest, WhoKnowsTheFutureSellsNothingThatIsNotKept) {
   Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
   Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });

@@ -18,8 +18,8 @@ class FleetMoves {
   // that start within `startup_s`. O(steps).
   FleetMoves(std::span<const LoadSeries> loads, int64_t decide_every_s, double startup_s);
 
-  // Returns the moves of the days (UTC) before the day of `time_s`; null if there are none. A move's weight halves
-  // every two weeks. This object owns the result.
+  // Returns the moves of the days (UTC) before the day of `time_s`; null if there are no moves. A move's weight
+  // halves every two weeks. This object owns the result.
   const brain::LoadAnalogs* At(int64_t time_s) const;
 
  private:

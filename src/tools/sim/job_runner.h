@@ -1,5 +1,5 @@
-// Runs one job through one day under every recommender, and scores the recommenders. This is the parallel part of
-// a replay, because it changes only the job's own state and the given scratch memory.
+// Runs one job through one day under every recommender, and scores the recommenders. A replay runs the jobs of a
+// day in parallel, because a run changes only the job's own state and the given scratch memory.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ struct ScoredLane : brain::ManagedLane {
   uint8_t risk_class = 0;  // RiskKey::job_class
 };
 
-// A job under one recommender: its lanes, and the tasks that OOM kills at its limits stopped.
+// A job under one recommender: its lanes, and the tasks that are stopped after OOM kills at the recommender's
+// limits.
 struct JobWorld {
   std::vector<ScoredLane> lanes;  // lanes, one per requested resource, in the order of the request
   struct Down {
@@ -45,7 +46,7 @@ struct JobState {
 struct JobDayOutcome {
   JobId job;
   std::vector<DayScore> scores;
-  // risk of the day; absent if no limit of the recommender was in force
+  // Risk of the day; absent if no limit of the recommender was in force
   std::vector<std::optional<brain::RiskDay>> risks;
   std::vector<LimitChange> changes;
   std::vector<PerResource<brain::FleetRows>> rows;  // rows by policy and resource
@@ -79,7 +80,7 @@ struct WindowLimits {
 // OOM kills of one window.
 struct WindowKills {
   std::span<const TaskKills> recorded;  // kills in the trace, ascending by task
-  std::span<const OomEvent> of_limits;  // caused by the replay's own limits
+  std::span<const OomEvent> of_limits;  // kills caused by the replay's own limits
 };
 
 struct LaneKey {

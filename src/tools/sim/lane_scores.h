@@ -13,7 +13,7 @@ namespace taut::tools {
 
 struct LaneScore {
   std::string_view name;
-  std::variant<std::monostate, uint64_t, double> value;  // monostate: undefined, such as a share of nothing
+  std::variant<std::monostate, uint64_t, double> value;  // monostate: undefined, such as a share of 0
   // True for an amount in the unit of the lane's resource (cores, bytes), or in that unit times seconds.
   bool is_amount = false;
 };
@@ -23,7 +23,7 @@ double MeanFootprint(const LaneResult& lane, int32_t first_scored_day);
 // Returns the mean over the scored time of the sum of limits less usage.
 double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day);
 
-// How the OOM-days are distributed over the jobs. A single rate over all jobs would hide jobs that fail every day.
+// Distribution of the OOM-days over the jobs. A single rate over all jobs would hide jobs that fail every day.
 struct Concentration {
   uint64_t jobs = 0;        // number of scored jobs
   uint64_t with = 0;        // jobs with at least one OOM-day

@@ -175,7 +175,7 @@ TEST_P(SamePromises, OfTheSameDays) {
   size_t rows = 0;
   for (const LaneResult& lane : replayed->lanes) {
     for (const auto& [key, row] : lane.risks.rows()) {
-      // In a replay the recommended limits are in force; in the live cell they are only decided.
+      // In a replay the recommended limits are in force; in the live cell the recommended limits are only decided.
       brain::RiskKey live_key = key;
       live_key.set = false;
       const auto it = fleet.risks.rows().find(live_key);

@@ -64,7 +64,7 @@ void MachineDays::AddTask(uint64_t task, const TaskWindow& usage, int32_t window
   const auto [at, added] = last_.try_emplace(task, Last{window, stay->machine, limit});
   if (added) return;
   if (at->second.machine != stay->machine) ++moves;
-  // In windows of the stay without a row, the task was still on the machine. Add rows for these windows.
+  // A task is on its machine during its whole stay. Add rows for the windows without a row.
   for (int32_t w = std::max(at->second.window + 1, stay->first); w < window; ++w) {
     if (Window* hole = Of(w); hole != nullptr)
       hole->rows.push_back({stay->machine, {task, -1, at->second.limit}});

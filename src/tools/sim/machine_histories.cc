@@ -26,7 +26,7 @@ struct Series {
   double unit = 1;  // unit of the numbers below, in cores or bytes
   size_t windows = 0;
   std::vector<uint16_t> usage;  // usage by task and window
-  std::vector<uint32_t> limit;  // limit by task, in units; windows sum them up
+  std::vector<uint32_t> limit;  // limit by task, in units; windows sum up the limits of their measured tasks
   std::vector<uint32_t> samples;
 
   std::span<const uint16_t> of(uint32_t task) const {
@@ -34,7 +34,7 @@ struct Series {
   }
 };
 
-// A predictor of one resource, and the numbers of each task, from whose sums it predicts.
+// A predictor of one resource, and the numbers of each task. The predictor predicts from sums of these numbers.
 struct Predictor {
   std::unique_ptr<brain::SummedPeak> peak;
   size_t parts = 0;                // number of predictors in SummedPeak::alone()
@@ -183,7 +183,7 @@ class LearningMachines {
         each_(static_cast<uint32_t>(std::max(2.0, std::round(static_cast<double>(tasks) / kMadeTasks)))),
         machines_(size_t{kMadePlacements} * each_) {}
 
-  // Observes all tasks of one window. A task without a measurement stays on its machine for an hour, like on
+  // Observes all tasks of one window. A task without a measurement stays on its machine for an hour, as on
   // recorded machines.
   void Take(std::span<const Seen> window, std::span<brain::SummedPeak* const> learners) {
     const WindowId now = window.front().window;

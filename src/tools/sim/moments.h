@@ -36,10 +36,10 @@ struct SizeDistribution {
   uint64_t jobs = 0;
   double total = 0, mean = 0, variance = 0, squared_coefficient = 0;
   double median = 0, p90 = 0, p99 = 0, p999 = 0, max = 0;
-  // Share of the total that the largest 1 % and 0.1 % of the jobs have, in [0, 1].
+  // Share of the total that belongs to the largest 1 % and 0.1 % of the jobs, in [0, 1].
   double top_1_percent = 0, top_0_1_percent = 0;
   ParetoFit pareto;  // fitted line; `points` is 0 if there are too few values
-  // Moments of the largest 1 % of the values (at least one value), and of the others.
+  // Moments of the largest 1 % of the values (at least one value), and of the other values.
   Moments largest, others;
 };
 

@@ -35,14 +35,15 @@ struct OvercommitOptions {
   int64_t horizon_s() const { return static_cast<int64_t>(settings.horizon_h * 3600); }
 };
 
-// Sums over those predictions of one predictor for which the oracle is known.
+// Sums over the predictions of one predictor for which the oracle is known.
 struct OvercommitScore {
   uint64_t predictions = 0;
   uint64_t below = 0;                           // number of predictions below the oracle
   double predicted = 0, limit = 0, oracle = 0;  // amounts, summed over the predictions
   double savings = 0;                           // sum of 1 - prediction / limit
   double shortfall = 0;  // sum of (oracle - prediction) / oracle over the predictions below the oracle
-  // Sums over predictions for machines with a known capacity. Random machines have none, so both are 0.
+  // Sums over predictions for machines with a known capacity. Random machines have no known capacity, so both sums
+  // are 0.
   double capacity = 0, predicted_of_capacity = 0;
 
   double footprint() const { return limit > 0 ? predicted / limit : 0; }
@@ -57,13 +58,13 @@ struct OvercommitScore {
 // Usage of the recorded machines over the windows of a replay.
 struct RecordedUse {
   std::vector<std::string> machines;  // names by number of the machine
-  // number of task-windows with a machine and an owner's limit
+  // Number of task-windows with a machine and an owner's limit
   uint64_t task_windows = 0;
   uint64_t without_machine = 0, without_limit = 0;  // numbers of omitted task-windows
   uint64_t moves = 0;                               // number of moves of a task to another machine
   // Sums over machine-windows with tasks and a known capacity.
   double capacity = 0, limit = 0, usage = 0;
-  // Number of machine-windows with tasks, and how many of these lack a known capacity.
+  // Number of machine-windows with tasks, and of machine-windows without a known capacity.
   uint64_t machine_windows = 0, without_capacity = 0;
   std::vector<brain::CellFinding> findings;  // impossible or contradictory records
 };
@@ -83,7 +84,7 @@ struct OvercommitResult {
   uint64_t unscored = 0;  // number of predictions with less than half of the horizon measured
   std::vector<Row> rows;
   bool partial = false;
-  // Usage of the recorded machines, if `of_recorded`.
+  // True for recorded machines; `recorded` then contains their usage.
   bool of_recorded = false;
   RecordedUse recorded;
 };
@@ -122,7 +123,7 @@ void ObserveWindow(const PlacedTasks& placed, const std::vector<std::vector<uint
 // each task capped at its limit at `from`. Negative if fewer than half of the windows were measured.
 double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, size_t from, size_t horizon);
 
-// Returns InvalidArgument for times that are not whole windows, and if the trace is too short for them.
+// Returns InvalidArgument for times that are not whole windows, and if the trace is too short for these times.
 absl::Status CheckOvercommitTimes(size_t windows, const OvercommitOptions& options);
 // Returns InvalidArgument if there are too few tasks for a machine or too many placements, and errors of
 // CheckOvercommitTimes().

@@ -15,9 +15,9 @@
 
 namespace taut::tools {
 
-// Counts of machine-hours of one packing. A machine-hour is counted if a task of the machine was measured. It is
-// over if the tasks used more than the capacity in any window (CPU: mean of the window, memory: sum of the peaks).
-// A task's usage is capped at its limit in the packing, where it would be throttled or killed.
+// Counts of machine-hours of one packing. A machine-hour is counted if a task of the machine was measured. A
+// machine-hour is over if the tasks used more than the capacity in any window (CPU: mean of the window, memory:
+// sum of the peaks). A task's usage is capped at its limit in the packing, where it would be throttled or killed.
 struct PackedUsage {
   uint64_t machine_hours = 0;
   PerResource<uint64_t> over = {};  // machine-hours above the capacity, by resource

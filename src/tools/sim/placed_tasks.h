@@ -29,8 +29,8 @@ struct PlacedTasks {
   size_t without_limit = 0, not_throughout = 0;  // numbers of omitted tasks, by reason
 };
 // Returns the number of days from the first to the last day. Returns InvalidArgument if there is no day, or if
-// there are more than kMostSpanDays. In such a trace some time is wrong, and memory and run time would grow with
-// the span.
+// there are more than kMostSpanDays. In a trace with more days some time is wrong, and memory and run time would
+// grow with the span.
 inline constexpr int32_t kMostSpanDays = 3660;
 absl::StatusOr<size_t> SpanOfDays(const std::vector<int32_t>& days);
 

@@ -51,7 +51,7 @@ void RecordedCounts::Count(uint32_t m, int32_t window, std::span<const brain::Ta
                   Amounts(sums.usage, capacity)));
 }
 
-// Counts why a machine with tasks has no capacity.
+// Counts the reason why a machine with tasks has no capacity.
 void RecordedCounts::CountMissing(uint32_t m, int32_t window) {
   const int64_t time_s = int64_t{window} * kWindowSeconds;
   const brain::MachineCapacity* c = machines_.CapacityAt(m, Timestamp::FromSeconds(time_s));

@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Adds a job with one task that uses 50 of 100 MiB. If `recorded`, the trace has a kill of the task in window 5,
-// without a sample of the peak.
+// Adds a job with one task that uses 50 of 100 MiB. If `recorded`, the trace contains a kill of the task in window
+// 5, without a sample of the peak.
 JobId PutKilledTask(MadeDays& days, bool recorded) {
   const JobId job = days.AddJob(Named("a"));
   for (int32_t w = 0; w < 12; ++w) {
@@ -154,7 +154,7 @@ TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
   }
 }
 
-// Like tautd, the replay raises the limit at once, whatever the change_period.
+// Like tautd, the replay raises the limit at once, regardless of the change_period.
 TEST(RecordedKills, RaiseAtOnceWhereLimitsAreDecided) {
   MadeDays days;
   PutKilledTask(days, true);

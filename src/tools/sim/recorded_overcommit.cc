@@ -63,8 +63,8 @@ class RecordedReplay {
     return last;
   }
 
-  // Scores and observes the windows with a final horizon, and at the end of the input all others. A prediction
-  // cannot be scored earlier, because later rows may add tasks to its horizon.
+  // Scores and observes the windows with a final horizon, and, at the end of the input, all remaining windows. A
+  // prediction cannot be scored earlier, because later rows may add tasks to its horizon.
   void Advance() {
     const int64_t ready = end_ != INT32_MAX ? end_ : int64_t{days_.final_until()} - horizon_;
     for (; at_ < ready; ++at_) {

@@ -1,5 +1,5 @@
-// Replays peak predictors over the recorded machines of a trace, with the tasks that started, moved and ended
-// there.
+// Replays peak predictors over the recorded machines of a trace, with the tasks that started, moved and ended on
+// these machines.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -19,7 +19,7 @@ namespace {
 // All machines of the trace under one kind of memory limits.
 struct RecordedWorld {
   SoftMemoryScore score;
-  // predictor of the memory; null: hard limits, or the oracle
+  // Predictor of the memory; null: hard limits, or the oracle
   const brain::PeakPredictor* predictor = nullptr;
   std::vector<double> memory;  // memory by machine; unused with hard limits
   std::vector<uint8_t> full;   // 1 if a task was killed in this horizon, by machine
@@ -159,8 +159,8 @@ class RecordedSoftReplay {
         world.used[m] = 0;
         continue;
       }
-      // Each world counts this machine's horizon. Only the last world sets the flag, so that every world reads it
-      // unset.
+      // Each world counts this machine's horizon. Only the last world sets the flag, so that every world reads the
+      // flag unset.
       const bool first = begun_[m] == 0;
       if (first) {
         ++world.score.horizons;

@@ -1,5 +1,5 @@
 // Replays soft and hard memory limits on the recorded machines of a trace, with the tasks that started, moved and
-// ended there. Source: docs/algorithms/overcommit.md, "Soft limits".
+// ended on these machines. Source: docs/algorithms/overcommit.md, "Soft limits".
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,7 +9,7 @@
 namespace taut::tools {
 
 // Replays memory limits like ReplaySoftMemory(), but on recorded machines. Ignores the options about random
-// machines (tasks, placements) in `options.machines`; the seed only draws tiers, task by task.
+// machines (tasks, placements) in `options.machines`; the seed is only used to draw tiers, task by task.
 //
 // A machine's memory is the prediction at the beginning of a horizon. When tasks arrive or leave, the memory is
 // predicted again, plus the limits of the arrived tasks. The memory is at most the sum of the tasks' limits, and

@@ -9,7 +9,7 @@
 namespace taut::tools {
 namespace {
 
-// windows without a measurement after which a task counts as ended
+// Windows without a measurement after which a task counts as ended
 constexpr int32_t kGoneAfter = kWindowsPerHour;
 
 }  // namespace

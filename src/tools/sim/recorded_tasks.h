@@ -47,8 +47,8 @@ class SourceUntil final : public DaySource {
 };
 
 // Calls `take` for each day of the source, in order. After each day, calls `on_progress` with `what` and the
-// finished share of the days. Both hooks may be empty. Returns Cancelled if `should_stop` returned true, and
-// errors of LoadDay().
+// finished share of the days. `should_stop` and `on_progress` may be empty. Returns Cancelled if `should_stop`
+// returned true, and errors of LoadDay().
 absl::Status ForEachDay(DaySource& source, const std::function<bool()>& should_stop,
                         const std::function<void(std::string_view what, double share)>& on_progress,
                         std::string_view what, absl::FunctionRef<void(const std::vector<JobDay>& jobs)> take);

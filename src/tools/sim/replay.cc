@@ -45,11 +45,11 @@ class ReplayRun {
   const ReplayOptions& options_;
   const ReplayHooks& hooks_;
   JobRunner runner_;
-  // One per policy, because a policy must not learn from another policy's limits.
+  // Fleet models, one per policy, because a policy must not learn from another policy's limits.
   std::vector<std::unique_ptr<brain::FleetModels>> fleets_;
   WorkerPool workers_;
   tbb::enumerable_thread_specific<RunnerScratch> scratch_;
-  // By JobId; null before the job's first day and after its last day.
+  // States by JobId; null before the job's first day and after its last day.
   std::vector<std::unique_ptr<JobState>> states_;
   absl::flat_hash_map<std::string, JobId> latest_run_;  // latest run of each program, by its logical name
   std::vector<JobDayOutcome> outcomes_;                 // outcomes of the current day, one per job
@@ -207,7 +207,7 @@ absl::Status ReplayRun::RunDay(const std::vector<JobDay>& jobs, int32_t day) {
   });
   if (absl::Status s = Account(day, jobs.size()); !s.ok()) return s;
   // Release the jobs before the fleet models learn from this day. on_job_end explains a job's last decision, which
-  // requires the models with which it was made.
+  // requires the models with which the decision was made.
   ReleaseEnded(jobs, day);
   UpdateFleet(day, jobs.size());
   return absl::OkStatus();

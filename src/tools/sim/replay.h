@@ -30,19 +30,19 @@ class DaySource {
   virtual ~DaySource() = default;
   virtual const std::vector<JobInfo>& jobs() const = 0;
   virtual const std::vector<int32_t>& days() const = 0;  // days with usage, ascending
-  // Returns the last day on which the job has usage. Determines only how long the job's state is kept.
+  // Returns the last day on which the job has usage. The result determines only how long the job's state is kept.
   virtual int32_t last_day(JobId job) const = 0;
   // Returns the jobs of a day, ascending by JobId. Called from one thread.
   virtual absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) = 0;
 };
 
 enum class Feedback : uint8_t {
-  // Usage stays as recorded, whatever the limit (Autopilot was tuned this way). Recorded kills are reported to
-  // every recommender, like live kills. They count as usage above every limit up to the limit at the kill.
+  // Usage stays as recorded, regardless of the limit (Autopilot was tuned this way). Recorded kills are reported
+  // to every recommender, like live kills. They count as usage above every limit up to the limit at the kill.
   kNone,
   // A task above its memory limit is killed and absent for restart_delay_s, and its usage is capped at the limit.
   // CPU usage is capped at the CPU limit. A recorded kill counts as usage above the limit at the kill. A task with
-  // a higher limit is assumed to survive the kill, which its recommender does not observe.
+  // a higher limit is assumed to survive the kill, and its recommender does not observe the kill.
   kOomRestart
 };
 
@@ -97,7 +97,7 @@ struct LaneResult {
 };
 
 struct ReplayResult {
-  // Ordered by policy and then by resource, as in the options.
+  // Results, ordered by policy and then by resource, as in the options.
   std::vector<LaneResult> lanes;
   RecordedKills recorded;
   int32_t first_day = 0, last_day = 0, first_scored_day = 0;

@@ -1,8 +1,8 @@
-// Replays a cell and steps a live fleet through the same cell. Bytes determine usage, gaps, owners' limits,
-// settings, recommenders and mode. Used by a fuzzer, and by a test of a few stories.
+// Replays a cell and steps a live fleet through the same cell. The input bytes determine usage, gaps, owners'
+// limits, settings, recommenders and mode. Used by a fuzzer, and by a test of a few stories.
 //
 // Three computations of the limits must agree: replays with one thread and with three, bit by bit; the replay and
-// the live fleet, window by window; and the recommender `peak` and the highest usage, which this class counts.
+// the live fleet, window by window; and the recommender `peak` and the highest usage that this class observes.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class ReplayStory {
   uint64_t compared() const { return compared_; }
 
  private:
-  // The windows in which another limit comes into force, by job and resource.
+  // The windows in which a new limit comes into force, by job and resource.
   using Changes = std::map<std::pair<uint32_t, Resource>, std::map<int32_t, std::optional<double>>>;
 
   class Days final : public DaySource {
@@ -105,7 +105,8 @@ class ReplayStory {
     std::abort();
   }
   uint8_t Next() { return at_ < bytes_.size() ? bytes_[at_++] : 0; }
-  // Returns the i-th of the remaining bytes, which repeat at the end. 0 is a window without the job.
+  // Returns the i-th of the remaining bytes, which repeat at the end. The byte 0 stands for a window without the
+  // job.
   uint8_t Level(size_t i) const {
     if (at_ >= bytes_.size()) return 40;
     const std::span<const uint8_t> rest = bytes_.subspan(at_);
@@ -191,7 +192,7 @@ class ReplayStory {
       if (at >= peaks.back().first + 1 - days) highest = std::max(highest, peak);
     }
     const double most = highest * (1 + settings_.vertical.peak.margin) * 1.06;
-    const double least_limit = r == Resource::kCpu ? 0.05 : 64.0 * kMiB;  // lanes never set a limit below
+    const double least_limit = r == Resource::kCpu ? 0.05 : 64.0 * kMiB;  // lanes never set a lower limit
     Require(limit >= highest * 0.999 && limit <= std::max(most, least_limit), "peak and the highest usage",
             window);
   }

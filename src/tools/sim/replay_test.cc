@@ -284,7 +284,7 @@ RC_GTEST_PROP(Replay, TheChangeEventsTellTheWholeTable, ()) {
       if (c.policy == lane.policy && c.resource == lane.resource && seen[c.job.value]++ > 0) ++changes;
     }
     RC_ASSERT(lane.summary.totals.job_days == 0 ||
-              changes >= t.changes);  // days without a limit do not count
+              changes >= t.changes);  // t.changes excludes days without a limit
     uint64_t fleet_changes = 0;
     for (const FleetDay& d : lane.fleet) fleet_changes += d.changes;
     RC_ASSERT(fleet_changes == changes);
@@ -458,7 +458,7 @@ TEST(Replay, ANewRunOfAProgramInheritsItsLimits) {
   EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 9000}, ChangeTuple{0, kWindowsPerDay, 1150},
                                               ChangeTuple{1, later, 1150}, ChangeTuple{2, later, 9000},
                                               ChangeTuple{2, later + kWindowsPerDay, 1150}));
-  // The first run ends after its third day, the other runs at the end of the replay.
+  // The first run ends after its third day, and the other runs end with the replay.
   EXPECT_THAT(
       ends, ElementsAre(std::pair{0U, uint64_t{2}}, std::pair{1U, uint64_t{4}}, std::pair{2U, uint64_t{4}}));
 }

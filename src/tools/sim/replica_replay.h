@@ -34,7 +34,7 @@ struct ReplicaReplayOptions {
   int64_t warmup_s = 7 * 86'400;  // time at the start that is replayed but not scored, in seconds
   uint64_t seed = 1;
   // Gate of tautd between the recommended and the ordered number (brain/rollout/replica_gate.h); absent: no gate.
-  // REQUIRES: its replica_policy is set. Does not apply to the clairvoyant policy.
+  // REQUIRES: the job policy sets replica_policy. Does not apply to the clairvoyant policy.
   std::optional<brain::JobPolicy> managed;
   const FleetMoves* fleet = nullptr;  // load changes of other jobs, from which policies learn; may be null
 };
@@ -72,11 +72,11 @@ struct ReplicaStep {
   int64_t time_s = 0;
   std::optional<double> load;
   int ready = 0, starting = 0;  // numbers of tasks during the step
-  // number of tasks decided at the beginning of the step, for the next step
+  // Number of tasks decided at the beginning of the step, for the next step
   int decided = 0;
-  // policy that explains the decision; null: no decision was due
+  // Policy that explains the decision; null: no decision was due
   const brain::ReplicaPolicy* decider = nullptr;
-  // Sentence for users that explains the delay of `decided`; "" if there is none. Valid during the call.
+  // Sentence for users that explains the delay of `decided`; "" without a delay. Valid during the call.
   std::string_view waits;
 };
 using OnReplicaStep = std::function<void(const ReplicaStep& step)>;

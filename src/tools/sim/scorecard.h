@@ -1,6 +1,6 @@
-// Measures of a replay (docs/references.md, M1 to M6), per job-day and as sums. A measure is defined for one
-// job, resource and recommender. It covers one day of windows in which the resource was measured and a limit
-// was in force:
+// Measures of a replay (docs/references.md, M1 to M6), per job-day and as sums. A measure is defined for one job,
+// resource and recommender. It covers one day of windows in which the resource was measured and a limit was in
+// force:
 //
 //   mean limit      mean over windows and tasks (weighted by run time) of the limit in force
 //   relative slack  (mean limit - p95 of the tasks' 5-minute mean usages) / mean limit
@@ -8,7 +8,7 @@
 //   OOM             a task and window whose usage (memory: peak, CPU: mean) is over the limit in force, or
 //                   with a recorded kill at that limit or a higher one, because a kill hides the usage above it
 //   OOM-day         a job-day with an OOM; serious: with more OOMs than max(4, a fifth of the running tasks)
-//   limit change    a window whose limit in force differs from that of the job's window before it
+//   limit change    a window whose limit in force differs from the limit in the job's previous window
 //
 // With feedback oom-restart an OOM is a kill: the task then misses windows, so it is counted once.
 #pragma once
@@ -68,7 +68,7 @@ struct Totals {
   uint64_t ooms = 0, oom_days = 0, serious_oom_days = 0;
   uint64_t negative_slack_days = 0;  // days with a p95 of usage above the mean limit
   uint64_t changes = 0, days_without_change = 0;
-  // sum over job-days of the ratio of OOMs to the mean number of running tasks
+  // Sum over job-days of the ratio of OOMs to the mean number of running tasks
   double ooms_per_task_day_sum = 0;
 
   void Add(const DayScore& day);

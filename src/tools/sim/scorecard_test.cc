@@ -22,8 +22,8 @@ DayScore Day(uint32_t ooms, double tasks, uint32_t changes = 0, double slack = 0
   return d;
 }
 
-// docs/references.md, M5, constants (4, 1/5) of Table 2: a day is serious if the OOMs number more than 4 and more
-// than a fifth of the tasks.
+// docs/references.md, M5, constants (4, 1/5) of Table 2: a day is serious if the number of OOMs is above 4 and
+// above a fifth of the number of tasks.
 TEST(Totals, SeriousDaysNeedMoreThanFourAndAFifth) {
   for (const auto& [ooms, tasks, serious] : {std::tuple{4U, 1.0, 0U},
                                              {5U, 1.0, 1U},

@@ -27,8 +27,8 @@ std::vector<double> Sorted(std::span<const double> values) {
   return out;
 }
 
-// Returns how many of n steps may be missed. Without 1e-9, (1 - 0.9) * 10 is less than 1 in floating point, and
-// the result would be 0.
+// Returns the number of steps, out of n, that may be missed. Without 1e-9, (1 - 0.9) * 10 is less than 1 in
+// floating point, and the result would be 0.
 size_t MayMiss(size_t n, double promise) {
   return static_cast<size_t>(std::floor((1 - promise) * static_cast<double>(n) + 1e-9));
 }

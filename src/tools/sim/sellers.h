@@ -24,9 +24,9 @@ std::optional<double> QuantileAmount(std::span<const double> available, double p
 std::optional<double> PooledBound(std::span<const double> available, int64_t horizon_steps, double promise);
 
 // Returns the quota of cloudrm-sim (Carvalho et al., CloudCom'15), with the paper's conservative mean. The mean is
-// the minimum of the mean of the last hour, the mean of the last day, and, for each step of the next hour, the
-// mean of the last 7 values at the same time of day. The quota is (mean - sd * t_{.95, n-1} * sqrt(1 + 1/n)) /
-// SLO, at least 0, with sd and n of the last 30 days.
+// the minimum of several means: of the last hour, of the last day, and, for each step of the next hour, of the
+// last 7 values at the same time of day. The quota is (mean - sd * t_{.95, n-1} * sqrt(1 + 1/n)) / SLO, at least
+// 0, with sd and n of the last 30 days.
 //
 // With fewer than 12 values, returns GreedyQuota(). REQUIRES: `slo` is in (0, 1], and `step_s` divides an hour.
 // Returns nullopt if no step is measured. O(steps of 30 days).
@@ -56,8 +56,8 @@ struct SaleAccount {
 absl::StatusOr<SaleAccount> Settle(std::span<const double> available, double amount, double slo,
                                    int64_t price_micro);
 
-// Returns how much of `wanted` a group obtains from a shared pool while other groups use `used_by_others`, which
-// is not preempted.
+// Returns the part of `wanted` that a group obtains from a shared pool while other groups use `used_by_others`,
+// which is not preempted.
 double Obtainable(double capacity, double used_by_others, double wanted);
 
 }  // namespace taut::tools

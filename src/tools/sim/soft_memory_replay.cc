@@ -60,7 +60,7 @@ std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, con
 // All machines under one kind of memory limits.
 struct World {
   SoftMemoryScore score;
-  // predictor of the memory; null: hard limits, or the oracle
+  // Predictor of the memory; null: hard limits, or the oracle
   const brain::PeakPredictor* predictor = nullptr;
   std::vector<double> memory;  // memory by machine in this horizon; unused with hard limits
   std::vector<bool> full;      // true if a task was killed in this horizon, by machine

@@ -41,7 +41,8 @@ struct SoftMemoryOptions {
 struct SoftMemoryScore {
   struct Tier {
     uint64_t task_windows = 0;  // task-windows in which the task ran and was measured
-    // Number of task-windows that the trace measured, but that the task missed here because it was killed.
+    // Number of task-windows that the trace measured, but that the task missed under these limits because it was
+    // killed.
     uint64_t lost_windows = 0;
     uint64_t kills = 0;
     uint64_t within_request = 0;  // kills of tasks with usage of at most their request

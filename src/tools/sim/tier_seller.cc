@@ -243,7 +243,7 @@ class ClairvoyantSeller final : public TierSeller {
   const int64_t risk_ppm_;
   const PoolFuture& future_;
   PerResource<std::vector<int64_t>> sold_;  // amounts sold at each step
-  // By job: until this step the answer stays a refusal, because sales at a step only grow.
+  // Step by job until which the requests of the job stay refused: sales at a step only grow.
   std::unordered_map<uint32_t, int64_t> refused_until_;
 };
 

@@ -55,14 +55,14 @@ struct AskChange {
 // Data about the future for the clairvoyant.
 struct PoolFuture {
   PerResource<std::vector<double>> available;  // available amounts by resource and step
-  // number of the period by step, ascending; availability is accounted by period
+  // Number of the period by step, ascending; availability is accounted by period
   std::vector<int32_t> period;
   std::span<const std::vector<AskChange>> asks;  // requests of each job, ascending by step
 };
 
 struct TierSellerOptions {
   PoolAmounts capacity = {};
-  // promised availability, > 0; sellers of quantiles promise at least half
+  // Promised availability, > 0; sellers of quantiles promise at least half
   int64_t availability_ppm = 980'000;
   int64_t horizon_steps = 288;  // horizon of the actuary's quotes
   int64_t reclaim_steps = 0;
@@ -70,7 +70,7 @@ struct TierSellerOptions {
 
 // A request of a job to run from now on.
 struct SaleRequest {
-  // The current step. The job's last step, for the clairvoyant only.
+  // The current step, and the job's last step, which only the clairvoyant may use.
   int64_t step = 0, last_step = 0;
   uint32_t job = 0;
   PoolAmounts ask = {};

@@ -176,7 +176,7 @@ absl::Status TierSimulation::Refuse(size_t i, const SaleRequest& request, bool i
 void TierSimulation::Fit(const PoolAmounts& free) {
   PoolAmounts asked = {}, kept = {};
   bool together = true;               // true while the job fits on top of all jobs granted before
-  std::vector<size_t> running, rest;  // jobs that do not fit, by whether they ran in the previous step
+  std::vector<size_t> running, rest;  // jobs that do not fit: running or stopped in the previous step
   for (const size_t i : held_) {
     if (!SeenNow(i)) continue;
     const State& state = state_[i];

@@ -84,7 +84,7 @@ struct SoldJob {
 
 struct TierTotals {
   uint64_t jobs = 0;  // jobs with a request that did not end before count_from
-  // Of `jobs`, the jobs granted within the patience, granted later, and never granted.
+  // Numbers of `jobs` that were granted within the patience, granted later, and never granted.
   uint64_t at_once = 0, later = 0, never = 0;
   uint64_t reclaims = 0;  // number of reclaims from count_from on
   // Number of job-periods with usage of granted jobs, and of these with the promised availability.
