@@ -129,10 +129,10 @@ class Alibaba2018Reader final : public FormatReader {
   AlibabaTable table_ = AlibabaTable::kMachineUsage;
   bool has_containers_ = false, passing_over_ = false;
   NameTable names_;  // names of containers and machines
-  // containers and machines, by number in names_, which is also the number of the series
+  // Containers and machines, by number in names_, which is also the number of the series
   std::vector<Thing> things_;
   NameTable apps_;
-  // By application. An entry of jobs_ is kNone until the application has a row with usage.
+  // Vectors by application. An entry of jobs_ is kNone until the application has a row with usage.
   std::vector<uint32_t> num_tasks_, jobs_;
   uint32_t num_jobs_ = 0;
   uint64_t unknown_ = 0;
@@ -144,7 +144,7 @@ uint32_t Alibaba2018Reader::Number(std::string_view name) {
   return number;
 }
 
-// Makes the container or machine the next task of the application, unless it already belongs to one.
+// Makes the container or machine the next task of the application, unless it already belongs to an application.
 void Alibaba2018Reader::Join(uint32_t number, std::string_view app) {
   if (things_[number].app != kNone) return;
   const uint32_t a = apps_.Number(app);
@@ -283,8 +283,8 @@ absl::Status Alibaba2018Reader::TakeUsage(const CsvRow& row, int columns, int ti
   return absl::OkStatus();
 }
 
-// Reports the machine of a row to the sink. The row of a container names its machine, and a machine runs on
-// itself.
+// Reports the machine of a row to the sink. The row of a container names its machine. The row of a machine refers
+// to the machine itself.
 void Alibaba2018Reader::TakePlace(const CsvRow& row, const UsageRow& usage) {
   const std::string_view machine = table_ == AlibabaTable::kMachineUsage ? row[0] : row[1];
   if (machine.empty()) {

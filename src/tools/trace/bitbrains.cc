@@ -64,7 +64,7 @@ class BitbrainsReader final : public FormatReader {
     if (ParseInteger(row.begin(t), row.end(t), time) != NumberKind::kNumber)
       return gate_.Bad(kBadNumber, row);
     // The header names the unit ms, but the values are seconds. 10^11 separates the two units, in case a later
-    // version of the trace has ms.
+    // version of the trace uses ms.
     if (time > 100'000'000'000) time /= 1000;
     if (time < 0 || time > kLatestUs / kMicrosPerSecond) return gate_.Bad("time out of range", row);
     Figures f;

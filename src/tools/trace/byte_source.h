@@ -42,11 +42,11 @@ inline constexpr size_t kHeadBytes = 16 * 1024;
 bool NaturalLess(std::string_view a, std::string_view b);
 
 // Expands files, directories (recursively) and archives (.zip, .tar, .tar.*, .tgz) to streams. Files of a
-// directory are in natural order, entries of an archive in the archive's order. Names that start with '.' or
-// "__MACOSX" are omitted. gzip and zstd are detected from the first bytes of a file, not from its name.
+// directory are in natural order, and entries of an archive are in the archive's order. Names that start with '.'
+// or "__MACOSX" are omitted. gzip and zstd are detected from the first bytes of a file, not from its name.
 //
 // Copies a named pipe to a temporary file at once. Rejects devices and sockets. All entries of one archive share
-// one read position, so only one of them may be open at a time. If the entries are opened in order, the archive is
+// one read position, so only one entry may be open at a time. If the entries are opened in order, the archive is
 // read only once.
 //
 // Returns NotFound or the system's error if a path cannot be opened. If an archive cannot be read to its end,

@@ -52,7 +52,7 @@ enum class Role : uint8_t {
 };
 constexpr size_t kRoles = static_cast<size_t>(Role::kEvent) + 1;
 
-// Role of a column. For numbers, also the conversion to the units of CellModel.
+// Role of a column and, for numbers, the conversion to the units of CellModel.
 struct Column {
   Table table;
   std::string_view name;
@@ -131,7 +131,7 @@ void MergeEvents(const std::vector<brain::CellEvent>& of_files, std::vector<brai
   submissions = std::move(all);
 }
 
-// Reason for which a row is skipped, by which the report counts skipped rows. Empty for a valid row.
+// Reason for which a row is skipped; empty for a valid row. The report counts skipped rows by this reason.
 using Cause = std::string_view;
 
 class CellReader {
@@ -335,7 +335,8 @@ class CellReader {
       out.run.run_ms = run;
       return {};
     }
-    // A pod runs from its scheduling, or from its creation if unknown, to its end. The trace has whole seconds.
+    // A pod runs from its scheduling, or from its creation if unknown, to its end. The times of the trace are
+    // whole seconds.
     const auto time = [&](Role role) { return ParseDouble(Text(row, role)); };
     const std::optional<double> came = time(Role::kStart), end = time(Role::kEnd);
     const std::optional<double> began = time(Role::kScheduled).has_value() ? time(Role::kScheduled) : came;

@@ -24,13 +24,13 @@ struct CellInput {
   // Events of the cell over time. A job without times is submitted at 0, unless an event submits the job. Not
   // checked: a caller that simulates the events must call CheckCellWorkload().
   brain::CellWorkload workload;
-  // Creations, starts and ends of the pods in Alibaba's GPU trace of 2023, if has_events.
+  // True if `events` contains the creations, starts and ends of the pods in Alibaba's GPU trace of 2023.
   bool has_events = false;
   brain::EventFigures events;
 };
 
-// Reads each file in the format that its first line indicates. These are machines, jobs or events
-// (docs/reference/traces.md), or the nodes and pods of Alibaba's GPU trace of 2023, where each pod is a job with
+// Reads each file in the format that its first line indicates. The formats are machines, jobs and events
+// (docs/reference/traces.md), and the nodes and pods of Alibaba's GPU trace of 2023, where each pod is a job with
 // one task. The resources are CPU and memory, and GPUs if any file has a GPU column. Rows that cannot be used are
 // counted by reason.
 //

@@ -11,9 +11,9 @@ namespace taut::tools {
 // negative.
 std::optional<double> ParseCsvAmount(std::string_view text, bool memory, bool decimal_comma);
 
-// Returns true if the text of a limit means "no limit". Numbers do if they are 0 or less, or at least
-// kNoLimitBytes (common/base/no_limit.h). So do the words none, null, nan, max, inf, infinity and unlimited in any
-// case.
+// Returns true if the text of a limit means "no limit". A number means "no limit" if it is 0 or less, or at least
+// kNoLimitBytes (common/base/no_limit.h). The words none, null, nan, max, inf, infinity and unlimited also mean
+// "no limit", in any case.
 bool SaysNoLimit(std::string_view text);
 
 }  // namespace taut::tools

@@ -103,8 +103,8 @@ void BM_Google2011Usage(benchmark::State& state) {
 }
 BENCHMARK(BM_Google2011Usage)->Unit(benchmark::kMillisecond);
 
-// Rows of all tasks at one time precede the rows at the next time, as in the export of a monitoring system. There
-// are at least a dozen times.
+// Rows of all tasks at one time precede the rows at the next time, as in the export of a monitoring system. The
+// text covers at least a dozen times.
 void BM_GenericCsv(benchmark::State& state) {
   Rng rng(1);
   std::string text = "time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit\n";

@@ -82,7 +82,7 @@ inline bool TakeFloat(RepeatedDecimal& known, const CsvRow& row, int i, double f
   return SetFloat(kind, value, factor, out);
 }
 
-// Returns true if the names are equal. Fast for names of at most 16 bytes, which most are.
+// Returns true if the names are equal. Fast for names of at most 16 bytes, the common case.
 inline bool SameName(std::string_view a, std::string_view b) {
   const size_t n = a.size();
   if (n != b.size()) return false;
@@ -138,10 +138,10 @@ class NameTable {
   absl::flat_hash_map<std::string, uint32_t, NameHash, NameEqual> numbers_;
 };
 
-// Computes the length of rows that have only a time. A row covers the time since the previous row of the same task
-// if that is at most 300 s. Otherwise its length is the length of the previous row. A task's first row is as long
-// as its second row; a single row has the length `alone_s`. Memory: about 40 bytes per task with at least two
-// rows.
+// Computes the length of rows with a time but without a duration. A row covers the time since the previous row of
+// the same task if this time is at most 300 s. Otherwise its length is the length of the previous row. A task's
+// first row is as long as its second row; a single row has the length `alone_s`. Memory: about 40 bytes per task
+// with at least two rows.
 class RowLengths {
  public:
   RowLengths(TraceSink& sink, int64_t alone_s) : sink_(sink), alone_us_(alone_s * kMicrosPerSecond) {}

@@ -12,7 +12,8 @@
 
 namespace taut::tools {
 
-// One line as fields, without a '\r' at its end. Views of the text and the index; valid during the call.
+// One line as fields, without a '\r' at its end. The fields are views of the text and the index, valid during the
+// call.
 class CsvRow {
  public:
   // `ends` contains the end of each field, relative to `text`. ends[-1] is the position before the line

@@ -12,7 +12,7 @@ namespace taut::tools {
 namespace {
 
 struct TimeUnit {
-  double from;  // the least first time
+  double from;  // lowest first time of a file that is in this unit
   int64_t per_second;
   std::string_view name;
 };

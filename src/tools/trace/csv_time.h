@@ -13,8 +13,8 @@ namespace taut::tools {
 // for other text and for times after kLatestUs.
 bool ParseCsvTime(const CsvRow& row, int i, int64_t& us);
 
-// Returns the unit of times of which the first is `first`: 1 per second, or 1'000, 1'000'000 or 1'000'000'000 if
-// the time is then between 1973 and 5138.
+// Returns the number of units per second for a file whose first time is `first`: 1'000, 1'000'000 or 1'000'000'000
+// if the time is then between 1973 and 5138, else 1.
 int64_t TimeUnitsPerSecond(double first);
 
 // Parses the times of one file. The first number determines the unit of all numbers in the file: milliseconds,

@@ -91,7 +91,7 @@ std::optional<int> AlibabaTableOf(std::string_view name, const Fields& f, bool e
   return std::nullopt;
 }
 
-// "timestamp,vm id,min cpu,max cpu,avg cpu", or the names without blanks.
+// Returns true for the header "timestamp,vm id,min cpu,max cpu,avg cpu", with or without the blanks in its names.
 bool IsAzureReadingsHeader(const Fields& f) {
   const std::string vm = f.size() == 5 ? ColumnName(f[1]) : std::string();
   return !vm.empty() && ColumnName(f[0]) == "timestamp" && (vm == "vm id" || vm == "vmid" || vm == "vm_id");

@@ -11,8 +11,8 @@
 
 namespace taut::tools {
 
-// Keeps up to `in_memory` events of 40 bytes in memory. Writes more events as sorted runs to an unlinked temporary
-// file, and merges the runs later. Not thread-safe.
+// Keeps up to `in_memory` events of 40 bytes in memory. Writes further events as sorted runs to an unlinked
+// temporary file, and merges the runs later. Not thread-safe.
 class EventSorter {
  public:
   explicit EventSorter(size_t in_memory = size_t{4} << 20, std::string directory = "/tmp");

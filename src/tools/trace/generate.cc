@@ -259,8 +259,8 @@ double Percentile(const std::vector<GeneratedJob::Row>& rows, float GeneratedJob
   return values[at];
 }
 
-// Rounds up to a round number, as owners do. Two digits change the value by at most 5 %, for which the drawn slack
-// has room.
+// Rounds up to a round number, as owners do. Two digits change the value by at most 5 %, which the drawn slack
+// permits.
 double RoundUp(double value, double unit) {
   double step = unit;
   while (step * 50 < value) step *= 2;

@@ -1,4 +1,5 @@
-// Generates a synthetic cell from a seed. Its usage resembles real jobs, for demonstrations, benchmarks and tests.
+// Generates a synthetic cell from a seed. Its usage resembles the usage of real jobs, for demonstrations,
+// benchmarks and tests.
 //
 // The model (figures in docs/reference/traces.md) includes heavy-tailed job sizes, daily and weekly seasons, slow
 // noise per job and task, spikes, and deploys that shift usage. Memory grows after a start or leaks, and cron jobs

@@ -14,7 +14,7 @@
 namespace taut::tools {
 
 enum class GoogleTable : uint8_t {
-  // In reading order, because a job or machine must be described before its usage.
+  // Tables are in reading order, because a job or machine must be described before its usage.
   kCollectionEvents,
   kInstanceEvents,
   kMachineEvents,
@@ -22,10 +22,10 @@ enum class GoogleTable : uint8_t {
   kMachineAttributes,  // known table that is not read
 };
 
-// Returns the table that matches a file's name, such as ".../instance_usage-000000000003.json.gz"; nullopt if none
-// does.
+// Returns the table that matches a file's name, such as ".../instance_usage-000000000003.json.gz"; nullopt if no
+// table matches.
 std::optional<GoogleTable> GoogleTableOfName(std::string_view path);
-// Returns the table that matches the keys of a line; nullopt if none does.
+// Returns the table that matches the keys of a line; nullopt if no table matches.
 std::optional<GoogleTable> GoogleTableOfLine(std::string_view line);
 
 // Converts lines to rows. Tables should be passed in the order collection_events, instance_events, machine_events,

@@ -161,7 +161,7 @@ TEST_F(Google2019Test, SkipsAndCountsWhatMakesNoSense) {
         UsageLine("600000000", "9000000000000000000", usage) +            //
         UsageLine("299999999", "600000000", usage) +                      // row before from_s
         UsageLine("300000000", "600000000", usage) +                      // row that is used
-        // row that is used, because to_s is exclusive
+        // Row that is used, because to_s is exclusive
         UsageLine("899999999", "900000000", usage) + UsageLine("900000000", "901000000", usage) +  //
         UsageLine("600000000", "900000000", R"("average_usage":{"cpus":-0.5})") +
         UsageLine("600000000", "900000000", R"("instance_index":"-1","average_usage":{"cpus":0.5})") +

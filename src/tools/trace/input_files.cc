@@ -68,7 +68,7 @@ class Archive {
     return entry;
   }
 
-  // Moves to the entry with this number. Returns false if the archive no longer has the entry.
+  // Moves to the entry with this number. Returns false if the archive no longer contains the entry.
   bool Seek(size_t number) {
     if (next_ == number + 1 && !touched_) return true;
     if (next_ > number && !Restart().ok()) return false;

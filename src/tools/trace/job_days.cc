@@ -374,7 +374,7 @@ RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
     }
     if (record.cpu_peak < 0) record.cpu_peak = row.cpu_percentiles_cores.back();
   }
-  // If the source has only the mean or only the peak, use it for both.
+  // If the source has only the mean or only the peak, use this value for both.
   if (record.cpu_peak < 0) record.cpu_peak = record.cpu_mean;
   if (record.cpu_mean < 0) record.cpu_mean = record.cpu_peak;
   if (record.memory_peak < 0) record.memory_peak = record.memory_mean;

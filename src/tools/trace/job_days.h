@@ -14,7 +14,7 @@
 
 namespace taut::tools {
 
-// Counts. All except `rows` are updated when a day is loaded for the first time.
+// Counts of folding. All counts except `rows` are updated when a day is loaded for the first time.
 struct FoldReport {
   uint64_t rows = 0, job_windows = 0, task_windows = 0;
   uint64_t duplicates = 0;      // rows with the task and start of another row, merged by maximum
@@ -23,9 +23,9 @@ struct FoldReport {
 };
 
 // Stores usage rows as days. A row belongs to the window that contains its start. The owner's limit in a window is
-// the largest limit of the window's rows. If no row has a limit, it is the last known limit from OnLimit() or from
-// rows of earlier windows. The JobDays do not depend on the order of the rows. Cost: about 50 ns per row to fold
-// and 60 ns to load. Not thread-safe.
+// the largest limit of the window's rows. If no row has a limit, the limit in the window is the last known limit
+// from OnLimit() or from rows of earlier windows. The JobDays do not depend on the order of the rows. Cost: about
+// 50 ns per row to fold and 60 ns to load. Not thread-safe.
 class JobDayStore final : public TraceSink {
  public:
   struct Options {

@@ -8,8 +8,7 @@ namespace taut::tools {
 
 void LimitHistory::AddChange(JobId job, Timestamp t, float limit) {
   constexpr int64_t kWindowUs = kWindowSeconds * kMicrosPerSecond;
-  // Compute the first window that starts at or after t. A later time than the last window number never takes
-  // effect.
+  // Compute the first window that starts at or after t. A change after the last window number never takes effect.
   const int64_t us = std::clamp(t.us, INT64_MIN / 2, INT64_MAX / 2);
   const int64_t window = FloorDiv(us + kWindowUs - 1, kWindowUs);
   if (window > INT32_MAX) return;

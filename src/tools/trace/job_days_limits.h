@@ -33,8 +33,8 @@ class LimitHistory {
   void Finish(size_t num_jobs);
 
   // Returns the changes of a job, ascending by window, at most one per window. If the rows of a day have several
-  // limits, only the last of them is certainly included. REQUIRES: Finish() was called. The span is valid as long
-  // as this object.
+  // limits, only the last limit is certainly included. REQUIRES: Finish() was called. The span is valid as long as
+  // this object.
   std::span<const Change> ChangesOf(JobId job) const;
 
  private:

@@ -46,10 +46,10 @@ struct RowShare {
 };
 
 // Appends to `out` the distribution of one unit of time over the CPU grid. Samples are assumed to be uniform
-// between two neighbouring percentiles, and equal to the first or last percentile beyond it. `values` should
-// ascend: a value smaller than the previous one is replaced by the previous one. Shares are in bucket order.
-// Shares below 1/131072 are merged into a neighbour, and at most Grid::Cpu().size() shares are appended. REQUIRES:
-// both spans have the same size >= 1.
+// between two neighbouring percentiles, and equal to the first or last percentile outside the range of
+// `fractions`. `values` should ascend: a value smaller than the previous one is replaced by the previous one.
+// Shares are in bucket order. Shares below 1/131072 are merged into a neighbour, and at most Grid::Cpu().size()
+// shares are appended. REQUIRES: both spans have the same size >= 1.
 void SpreadPercentiles(std::span<const float> values, std::span<const float> fractions,
                        std::vector<RowShare>& out);
 // Returns the mean of the distribution that SpreadPercentiles() appends.

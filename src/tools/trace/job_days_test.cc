@@ -115,11 +115,11 @@ TEST(JobDayStore, KillsAreSummedAndHaveTheLimitThatKilled) {
   EXPECT_THAT(days[0].kills,
               ElementsAre(TaskKills{WindowId{0}, 1, 4, 10.0F}, TaskKills{WindowId{0}, 3, 1, 20.0F}));
   EXPECT_EQ(days[0].kills_told, 3U);
-  // the task was killed at its highest usage
+  // The task was killed at its highest usage
   EXPECT_THAT(days[1].kills,
               ElementsAre(TaskKills{WindowId{1}, 0, 1, 7.0F}, TaskKills{WindowId{1}, 1, 1, kAbsent}));
   EXPECT_EQ(Fold(2, {rows.rbegin(), rows.rend()}), days) << "in any order";
-  // Repeat with the rows in the temporary file.
+  // Repeat the test with the rows in the temporary file.
   const auto spilt = MakeStore(2, 1);
   for (const TestRow& row : rows) Put(*spilt, row);
   EXPECT_EQ(AllDays(*spilt), days);
@@ -283,7 +283,7 @@ std::vector<TestRow> AnyRows() {
     TestRow r;
     r.job = *rc::gen::inRange(0U, 4U);
     r.task = *rc::gen::inRange(0U, 3U);
-    // multiples of half a window over three days, also negative
+    // Multiples of half a window over three days, also negative
     r.start_s = *rc::gen::inRange(-3, 900) * 150;
     r.seconds = *rc::gen::element(1, 100, 150, 300, 900);
     r.cpu_mean = MaybeFloat(3);

@@ -53,7 +53,7 @@ struct LineBlocks::Impl {
 };
 
 void LineBlocks::Impl::Seal(Buffer& buffer, LineBlock::Kind kind, size_t size) {
-  // Users may read kPadding bytes after the end. Zeros make their result independent of the previous block.
+  // Users may read kPadding bytes after the end. Zeros make the users' results independent of the previous block.
   std::memset(buffer.data.get() + size, 0, kPadding);
   buffer.block = {kind, std::string_view(buffer.data.get(), size), next_line};
   next_line += kind == LineBlock::Kind::kLines
@@ -129,8 +129,8 @@ void LineBlocks::Impl::Produce(std::stop_token stop) {
       if (!changed.wait(lock, stop, has_room)) return;
       buffer = &buffers[filled % kNumBuffers];
     }
-    // Fill without the lock, because reading and decompressing are slow, and the reader must be able to take
-    // finished blocks.
+    // Fill the buffer without the lock, because reading and decompressing are slow, and the reader must be able to
+    // take finished blocks.
     Fill(*buffer);
     const std::lock_guard lock(mutex);
     ++filled;

@@ -16,8 +16,8 @@ struct LineBlock {
     kCutOff,   // last line of a damaged stream, which may be incomplete and must be skipped
   };
   Kind kind = Kind::kLines;
-  // For kLines, ends in '\n', which is added if the last line of a file lacks it. The kPadding bytes after the end
-  // are readable.
+  // With kind kLines, the text ends in '\n', which is added if the last line of a file lacks it. The kPadding
+  // bytes after the end are readable.
   std::string_view lines;
   uint64_t first_line = 1;  // number in the file of the first line, from 1
 };

@@ -31,7 +31,7 @@ std::string NameOf(const RangeSeries& series);
 // Calls `take` for each series in order. Stops at the first error and returns it. Appends padding to `body`, which
 // may move its bytes. Texts are valid during the call.
 //
-// Returns DataLoss with the line if the body is not JSON from there on; earlier series were passed to `take`.
+// Returns DataLoss, with the line from which on the body is not JSON; earlier series were passed to `take`.
 // Returns FailedPrecondition with the server's message if the query failed. Returns InvalidArgument if the JSON is
 // not a response of query_range.
 absl::Status ParseRangeAnswer(std::string& body,

@@ -114,8 +114,8 @@ void OutputFile::Flush(bool last) {
 
 absl::Status OutputFile::Close() {
   Flush(true);
-  // Close before the rename. Some file systems report a full disk only in close(2), and then the old file must
-  // stay.
+  // Close the file before the rename. Some file systems report a full disk only in close(2), and then the old file
+  // must stay.
   if (close(fd_) != 0 && status_.ok()) status_ = FileError(path_, errno);
   fd_ = -1;
   if (temporary_.empty() || !status_.ok()) return status_;

@@ -1,5 +1,5 @@
 // Bounds of the rows of plain usage, and the causes for which a row is skipped. The plain CSV format and tables of
-// the Python package share them.
+// the Python package share these bounds and causes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 namespace taut::tools {
 
 inline constexpr int64_t kPlainAloneSeconds = 300;  // length of the only row of a task
-// Tasks with a number have this number, below kFirstNamedTask. Tasks with a name are numbered from there on.
+// A task with a number keeps this number, which is below kFirstNamedTask. Tasks with a name receive numbers from
+// kFirstNamedTask on.
 inline constexpr uint32_t kFirstNamedTask = uint32_t{1} << 31;
 inline constexpr int64_t kMostKills = 1'000'000;  // maximum number of kills in a row
 

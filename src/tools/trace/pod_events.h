@@ -18,7 +18,7 @@ class PodEvents {
   struct Times {
     std::optional<double> created_s, scheduled_s, deleted_s;  // times, at least 0; absent: unknown
   };
-  // Adds a pod. `phase` is its last phase in the trace; reports contain `line`.
+  // Adds a pod. `phase` is the pod's last phase in the trace; reports contain `line`.
   void Add(const brain::CellJob& pod, std::string_view phase, const Times& times, uint64_t line);
   bool empty() const { return pods_.empty(); }
   // Returns the figures of all pods. Counts contradictory events in the report under `file`, and keeps them.

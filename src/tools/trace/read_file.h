@@ -26,7 +26,7 @@ struct FileProgress {
   }
 };
 
-// Reads a file. Counts files, bytes, damage and too long lines in the report. A file that cannot be opened any
+// Reads a file. Counts files, bytes, damage and overlong lines in the report. A file that cannot be opened any
 // more results in a warning. Returns errors of the reader, DataLoss for damage with options.strict, and Cancelled.
 absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, FormatReader& reader,
                       ReadReport& report, FileProgress& progress);

@@ -47,7 +47,7 @@ struct EventPlan {
   std::vector<PlannedFile> files;
 };
 
-// Returns the paths that are not pipes. A pipe can be read only once, which is left to ReadTrace().
+// Returns the paths that are not pipes. Pipes can be read only once, and are left to ReadTrace().
 std::vector<std::string> WithoutPipes(const std::vector<std::string>& paths) {
   std::vector<std::string> out;
   std::error_code error;
@@ -139,8 +139,8 @@ absl::StatusOr<TraceContents> LookInto(const TraceOptions& options) {
     }
     const bool events = IsForCells(*kind);
     out.events |= events;
-    // A table may belong to both kinds, such as Alibaba's container_meta and machine_meta. Such a table is not
-    // usage.
+    // Some tables may be read for usage and for cells, such as Alibaba's container_meta and machine_meta. These
+    // tables do not count as usage.
     out.usage |= !events && kind->table != kUnusedTable && IsForUsage(*kind, false);
   }
   return out;

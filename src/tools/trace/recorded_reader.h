@@ -19,7 +19,7 @@ struct TraceContents {
   bool events = false;   // tables of jobs or machines for ReadRecordedCell()
   bool unknown = false;  // other files, such as input for ReadCell()
 };
-// Detects the contents of the files. Returns NotFound for a path that cannot be opened. Unknown files are no
+// Detects the contents of the files. Returns NotFound for a path that cannot be opened. Unknown files are not an
 // error. Does not read pipes, for which it reports both usage and other content.
 absl::StatusOr<TraceContents> LookInto(const TraceOptions& options);
 
@@ -40,8 +40,9 @@ struct RecordedCell {
 
 // Reads the tables of events and machines among the files, and adds a warning about other files. Uses only the
 // options paths, format, units and strict. Invalid rows are skipped and counted. Contradictory rows are used and
-// counted. Both have examples with file and line. Memory is bounded, except for EventFold and RecordedMachines.
-// Returns InvalidArgument if there is no table of events or machines, or if the tables have different formats.
+// counted. The report contains examples of both, with file and line. Memory is bounded, except for EventFold and
+// RecordedMachines. Returns InvalidArgument if there is no table of events or machines, or if the tables have
+// different formats.
 absl::StatusOr<RecordedCell> ReadRecordedCell(const TraceOptions& options, ReadReport& report,
                                               const ReadProgress& progress = nullptr);
 

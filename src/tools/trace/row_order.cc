@@ -8,7 +8,7 @@ namespace taut::tools {
 namespace {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
-constexpr size_t kLeastOthers = 5;  // minimum number of other rows that show where a series is in time
+constexpr size_t kLeastOthers = 5;  // minimum number of other rows, without which no row is an outlier
 constexpr size_t kShareOfFew = 100;
 
 // Returns the indices of the longest strictly ascending subsequence.

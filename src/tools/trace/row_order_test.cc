@@ -39,7 +39,7 @@ TEST(RowOrder, ARowOfAnotherTimeIsLeftOutWhereverItIs) {
   EXPECT_THAT(Of({0, 60, kFar, 120, kFar + 60, 180, 240, 300}), ElementsAre(0, 1, 3, 5, 6, 7));
 }
 
-// Enough rows after a gap are kept.
+// Rows after a gap are kept if there are enough of them.
 TEST(RowOrder, WhatGoesOnAfterALongGapIsKept) {
   std::vector<int64_t> times;
   for (int64_t i = 0; i < 200; ++i) times.push_back(60 * i + (i < 150 ? 0 : 1'000'000));

@@ -86,8 +86,9 @@ std::string FormatWanted(const TraceOptions& options) {
   return fmt::format("in an unknown trace format (known: {}); name it with --format", kFormatList);
 }
 
-// Returns the files to read in order, all of one format. Files that no format matches are skipped with a warning,
-// unless the caller named them. So are tables of machines if the sink needs no machines.
+// Returns the files to read in order, all of one format. A file that no format matches is skipped with a warning,
+// or is an error if the caller named the file. Tables of machines are also skipped with a warning if the sink
+// needs no machines.
 absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::vector<InputFile> inputs,
                                               bool with_machines, TraceFormat& format, ReadReport& report) {
   std::vector<PlannedFile> plan;

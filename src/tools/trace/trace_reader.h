@@ -59,7 +59,7 @@ struct TraceOptions {
 struct ReadReport {
   struct Cause {
     uint64_t count = 0;
-    std::vector<std::string> examples;  // the first few, as "file:line: text"
+    std::vector<std::string> examples;  // first examples, as "file:line: text"
   };
   uint64_t files = 0, bytes_compressed = 0, bytes = 0, rows = 0, rows_used = 0;
   std::map<std::string, Cause> skipped;  // key: cause

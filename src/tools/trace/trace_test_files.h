@@ -64,7 +64,7 @@ inline void WriteArchive(const std::string& path, ArchiveKind kind,
   archive_write_free(out);
 }
 
-// Stores all calls, and checks the guarantees of readers to every sink.
+// Stores all calls, and checks that readers keep their guarantees to every sink.
 class KeepingSink final : public TraceSink {
  public:
   struct Limit {
