@@ -317,7 +317,7 @@ TEST(Exp2, IsExactForWholeNumbersAndCloseElsewhere) {
 TEST(DecayingHistogram, IsRescaledAtTenHalfLives) {
   const auto lowest_after = [](int64_t seconds) {
     DecayingHistogram h(Grid::Cpu(), 100);
-    h.Add(0.01, 1e-8, 0);  // its share soon falls below a millionth, and a rescale drops the bucket
+    h.Add(0.01, 1e-8, 0);  // the share soon falls below a millionth, and a rescale drops the bucket
     h.Add(1.0, 1.0, seconds);
     return h.Percentile(0.0);
   };
