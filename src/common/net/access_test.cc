@@ -71,7 +71,7 @@ TEST(Access, AWriterIsNoReaderAndNamesComeWithTokens) {
   EXPECT_FALSE(Access(ServerOptions()).CallerOf(Request({}), std::nullopt).authenticated);
 }
 
-// Accepts "a.b.c", and rejects other tokens with dots with a reason.
+// Accepts "a.b.c", and rejects other tokens that contain dots, with a reason.
 class OneToken final : public BearerVerifier {
  public:
   bool Takes(std::string_view token) const override { return token.find('.') != std::string_view::npos; }
