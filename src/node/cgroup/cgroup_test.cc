@@ -1,4 +1,4 @@
-// Tests groups of plain files: reads files that are missing, truncated or nonsense, and checks the written values.
+// Tests groups of plain files: reads files that are missing, truncated or invalid, and checks the written values.
 #include "node/cgroup/cgroup.h"
 
 #include "common/base/strings.h"

@@ -17,7 +17,7 @@ namespace taut::node {
 
 class MadeUpTree {
  public:
-  // Mounts with v2 alone; "" is the root itself.
+  // Returns mounts with v2 alone. The path "" is the root itself.
   CgroupMounts V2() const {
     CgroupMounts out;
     out.unified = root_;
