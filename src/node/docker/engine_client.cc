@@ -52,7 +52,7 @@ absl::StatusCode CodeOf(int http_status, std::string_view message) {
   }
 }
 
-// Checks that a container id has only the characters that the engine allows: it becomes part of a request's
+// Checks that a container id has only the characters that the engine allows: the id becomes part of a request's
 // path.
 absl::Status CheckId(std::string_view id) {
   const bool good = !id.empty() && std::all_of(id.begin(), id.end(), [](char c) {
