@@ -12,7 +12,7 @@ namespace taut::tools {
 namespace {
 
 struct TimeUnit {
-  double from;  // lowest first time of a file that is in this unit
+  double from;  // lowest first time that means this unit
   int64_t per_second;
   std::string_view name;
 };
