@@ -1,4 +1,4 @@
-// The percentile rule on the papers' own examples.
+// Tests the percentile rule with examples from the papers.
 #include "common/histogram/percentile.h"
 
 #include <gtest/gtest.h>
