@@ -86,7 +86,7 @@ std::optional<Workload> WorkloadOfStoredName(std::string_view job_name, std::str
     parts.erase(parts.begin());
   }
   if (parts.size() != 3 && parts.size() != 4) return std::nullopt;
-  // Names from agents and exporters begin with these words.
+  // Names from agents and exporters begin with one of these words.
   if (parts[0] == "docker" || parts[0] == "process" || parts[0] == "machine") return std::nullopt;
   return WithGroupOfStoredName({.source = Source::kKubernetes,
                                 .cell = std::string(cell),
