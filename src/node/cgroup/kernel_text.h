@@ -1,5 +1,5 @@
 // Parses kernel control files without allocation. Truncated or non-numeric text yields nullopt, never a wrong
-// number: the kernel ends every line.
+// number: the kernel ends every line with a newline.
 #pragma once
 
 #include <cstdint>
