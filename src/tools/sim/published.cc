@@ -8,7 +8,7 @@ std::span<const PublishedSize> PublishedSizes() {
                                              {"C^2", 8375, 23312, 11001, 43476},
                                              {"Pareto alpha", 0.77, 0.69, 0.72, 0.72},
                                              {"R^2 of the fit", 0.998, 0.999, 0.998, 0.996},
-                                             // Computed as (C^2 + 1) / 2
+                                             // The values are computed as (C^2 + 1) / 2.
                                              {"wait at half load", 4188, 11657, 5501, 21739}};
   return kSizes;
 }

@@ -159,8 +159,8 @@ class RecordedSoftReplay {
         world.used[m] = 0;
         continue;
       }
-      // Each world counts this machine's horizon. Only the last world sets the flag, so that every world reads the
-      // flag unset.
+      // Every world counts this machine's horizon once. Only the last world sets the flag, so that every world
+      // reads the flag unset.
       const bool first = begun_[m] == 0;
       if (first) {
         ++world.score.horizons;
