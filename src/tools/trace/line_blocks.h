@@ -19,7 +19,7 @@ struct LineBlock {
   // With kind kLines, the text ends in '\n', which is added if the last line of a file lacks it. The kPadding
   // bytes after the end are readable.
   std::string_view lines;
-  uint64_t first_line = 1;  // number in the file of the first line, from 1
+  uint64_t first_line = 1;  // number of the first line in the file, counted from 1
 };
 
 // Reads the blocks of a stream. Memory: three blocks. Blocks and their order do not depend on timing. Only one
