@@ -15,7 +15,8 @@ void SetAmounts(const ContainerResources& amounts, Resource resource, ContainerS
   if (amounts.limit.has_value()) container.limits.of(resource) = amounts.limit;
 }
 
-// Adds the pod's amounts to what the quotas have left, because the used amount of a quota includes the pod.
+// Adds the pod's amounts to the remaining amounts of the quotas, because the used amount of a quota includes the
+// pod.
 void CountPod(const Pod& pod, std::vector<NamespaceRule>& rules) {
   for (NamespaceRule& rule : rules) {
     for (const ContainerState& container : pod.containers) {
@@ -79,13 +80,13 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
       work.terms.allocation.of_request() || !container->limits.of(resource).has_value()
           ? container->requests.of(resource)
           : container->limits.of(resource);
-  // A pod that already violates a rule cannot be fitted, so leave the decision to the API server.
+  // For a pod that already violates a rule, no smaller amount is allowed, so leave the decision to the API server.
   if (rule.empty() || !now.has_value() || !broken(*now).empty()) return order;
   const double most =
       FittingAmount(resource, *now, *order.value, [&](double amount) { return broken(amount).empty(); });
   if (!broken(most).empty()) return order;
-  // Patch a pod that was never raised even if nothing fits, so that the API server's message is reported. As an
-  // exception, the API server accepts containers that together exceed their pod's limit.
+  // If no raise is allowed, send the whole order for a pod that was never resized, so that the API server's
+  // message is reported. Exception: the API server would accept containers that together exceed the pod's limit.
   const std::optional<Pod> next = planned(*order.value);
   const bool is_refused = !next.has_value() || AbovePod(pod, *next).empty();
   if (is_refused && IsSameAmount(resource, most, *now) && !pod.resized_by_us) return order;

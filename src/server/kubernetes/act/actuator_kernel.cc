@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-constexpr double kConfirmSeconds = 20;  // a report that arrives within this time may be older than the resize
+constexpr double kConfirmSeconds = 20;  // time after a resize in which a report may be older than the resize
 constexpr double kEvictSeconds = 60;    // wait after a resize that did not help, before an eviction
 constexpr double kPageBytes = 4096;
 constexpr double kRounding = 1e-3;

@@ -7,7 +7,7 @@
 namespace taut::server {
 namespace {
 
-// Returns the outcome of an order that no actuator claims, which the first of several actuators receives.
+// Returns the outcome of an order that no actuator claims. The first of several actuators receives such orders.
 OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
   OutcomeUpdate out;
   out.id = order.decision;
@@ -83,7 +83,8 @@ void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_
         continue;
       }
       if (order.target.is_replicas()) {
-        // Do not repeat an order with a final outcome, because another program may have changed the number since.
+        // Do not repeat an order with a final outcome, because another program may have changed the number of
+        // replicas meanwhile.
         if (IsFinal(order.known)) continue;
         scales_.insert_or_assign(order.job, ScaleOrder{order, 0, ""});
         has_new_scale_ = true;

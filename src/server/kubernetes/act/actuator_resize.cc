@@ -100,8 +100,8 @@ KubernetesActuator::PodResult KubernetesActuator::WaitForKubelet(const Aim& aim,
 
 void KubernetesActuator::NoteAim(const Aim& aim, const ContainerResources& wanted, PodMemory& memory) {
   const bool same_order = memory.IsOf(aim, wanted);
-  // The watch showed the amounts and the order is unchanged, but the amounts are gone. So another program changed
-  // them.
+  // The watch showed the amounts and the order is unchanged, but the amounts are gone, so another program changed
+  // the amounts.
   if (memory.confirmed && same_order && memory.hold_until_s == 0) {
     memory.hold_until_s = options_.steady_s() + options_.step_back_s;
     const std::lock_guard lock(mutex_);
@@ -276,8 +276,8 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Aim& aim, const Co
     resizes_ = status.ok();
   }
   if (status.ok()) {
-    // When the watch shows the patch, the change of the pod makes it due again. If the watch does not show the
-    // patch in time, the patch is repeated.
+    // When the watch shows the patch, the change of the pod makes the order due again. If the watch does not show
+    // the patch in time, the patch is repeated.
     memory.retry_at_s = now_s + options_.unseen_s;
     sent_[pod.uid].push_back({container.name, resource, wanted, memory.retry_at_s});
     return {PodState::kWaiting, StrCat("pod ", FullName(pod), ": the kubelet has not taken it yet")};

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kClocksApartSeconds = 120;
 // Maximum time for which a pod that fits on no node keeps its start-up limit.
 constexpr double kUnscheduledSeconds = 60;
-// Start-up windows that end within this time are handled in one step, because 10,000 pods may start together.
+// Length of an interval in which ends of start-up windows are handled in one step. 10,000 pods may start together.
 constexpr double kTogetherSeconds = 5;
 
 }  // namespace

@@ -60,7 +60,7 @@ void KubernetesActuator::SetTemplate(const WorkloadName& workload, const std::st
     const std::string& container_name = ordered.job.container;
     if (terms.has_value() && !terms->in_template) continue;
     if (!terms.has_value()) {
-      // With the terms of one order unknown, leave the whole template unchanged.
+      // If the terms of one order are unknown, leave the whole template unchanged.
       out.results = {};
       out.results.again_in_s = options_.terms_s;
       out.results.of.assign(orders.size(), {TemplateSetter::Did::kWaits, "its settings are not known yet"});

@@ -17,7 +17,8 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
   for (const std::string& workload : changed) {
     if (const auto it = by_workload_.find(workload); it != by_workload_.end())
       due_.insert(it->second.begin(), it->second.end());
-    // Claims of another field manager affect all groups of a workload, whose keys begin with its key (KeyOfGroup).
+    // Claims of another field manager affect all groups of a workload. The keys of the groups begin with the
+    // workload's key (KeyOfGroup).
     const std::string groups = StrCat(workload, std::string(1, kGroupMark));
     for (auto it = by_workload_.lower_bound(groups);
          it != by_workload_.end() && it->first.starts_with(groups); ++it)
@@ -45,7 +46,7 @@ void KubernetesActuator::Again(const StandingOrders::Key& key, double at_s) {
   if (!is_new) it->second = std::min(it->second, at_s);
 }
 
-// Returns true if a pod has less than its order.
+// Returns true if a pod's amount is below its order.
 bool KubernetesActuator::Raises(const Work& work) const {
   const Resource resource = work.key.second.resource();
   return std::ranges::any_of(cluster_->pods().Of(work.workload), [&](const PodPtr& pod) {
@@ -61,7 +62,7 @@ void KubernetesActuator::SortIn(std::vector<Work> taken, WorkQueues& queues) con
   for (Work& work : taken) {
     const StandingOrders::Key key = work.key;
     const bool raises = Raises(work);
-    // Replaces earlier work with this key, whose order is older.
+    // Replace earlier work with this key, because its order is older.
     queues.raises.erase(key);
     queues.others.erase(key);
     (raises ? queues.raises : queues.others).emplace(key, std::move(work));

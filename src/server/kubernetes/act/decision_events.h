@@ -15,7 +15,7 @@ class DecisionEvents {
   // Notes a stored decision. Returns the decision if it already has its final outcome, else nullopt.
   std::optional<Decision> Note(const Decision& decision);
   // Notes an outcome. Returns its decision with the outcome. Returns nullopt if the outcome was returned before,
-  // is not final, or is kSuperseded, and if the decision is not one of the last 10,000 since the start.
+  // is not final, or is kSuperseded, or if the decision is not one of the last 10,000 since the start.
   std::optional<Decision> Note(const OutcomeUpdate& outcome);
 
  private:

@@ -48,13 +48,13 @@ WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload);
 WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::string_view why);
 // Returns the Event about a pod whose cgroup has a lower limit than the pod. `text` describes the amounts.
 WorkloadEvent LowLimitEvent(const WorkloadName& workload, std::string_view text);
-// Returns the Event about a label or annotation of the workload without effect.
+// Returns the Event about a label or annotation that has no effect on the workload.
 WorkloadEvent RefusalEvent(const WorkloadName& workload, std::string_view sentence);
 // Returns the Event as JSON. `time` is the time of the Event in RFC 3339.
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time);
 
 // Writes Events from a queue at a bounded rate. Drops Events if the queue is full, and Events that the server
-// rejects. Any thread may call Add() and counts(), only one thread Step().
+// rejects. Any thread may call Add() and counts(), but only one thread may call Step().
 class EventWriter {
  public:
   struct Options {

@@ -77,7 +77,7 @@ Evictor::Result Evictor::LookForReplacement(State& state, const std::vector<PodP
   if (next == nullptr && now_s < until_s)
     return {Did::kWaits, StrCat("evicted once the pod that replaces ", state.evicted, " is ready"), until_s};
   // The next pod may be evicted if no replacement appeared in time, or if a replacement has the set amounts.
-  // Without the set amounts, stop all evictions of the workload, because they would not help.
+  // Without the set amounts, stop all evictions of the workload, because further evictions would not help.
   const std::string evicted = std::exchange(state.evicted, "");
   if (next == nullptr || given) return {Did::kEvicted, "", 0};
   state.last = {Did::kNothing,
@@ -123,7 +123,7 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
       return state.last;
     }
   }
-  // First check what the watch knows, then what needs requests.
+  // First check the conditions known from the watch, then the conditions that require requests to the API server.
   if (Result result = WhyNotNow(pods, pod); !result.text.empty()) return result;
   if (const std::string why = why_not(); !why.empty())
     return {Did::kNothing, StrCat("not evicted: ", why), 0};
@@ -141,7 +141,8 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
     out.was_asked = true;
     return out;
   }
-  // From here on the replacement decides. Compare UIDs, because a StatefulSet reuses names.
+  // From now on, the state of the replacement determines the result. Compare UIDs, because a StatefulSet reuses
+  // names.
   state = {};
   state.evicted = PodText(pod);
   state.evicted_uid = pod.uid;

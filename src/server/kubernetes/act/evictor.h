@@ -30,7 +30,7 @@ class Evictor {
   enum class Did : uint8_t { kNothing, kWaits, kRefused, kFailed, kEvicted };
   struct Result {
     Did did = Did::kNothing;
-    std::string text;        // text for users: what was done, or why nothing was done
+    std::string text;        // text for users: the action, or the reason why there was none
     double again_at_s = 0;   // latest time of the next call; 0: when a pod of the workload changes
     bool was_asked = false;  // true if this call sent an eviction request
   };
@@ -42,8 +42,8 @@ class Evictor {
   // amounts; "" if it would. O(pods of the workload), with at most one eviction request.
   Result Evict(const WorkloadName& workload, const Pod& pod, absl::FunctionRef<std::string()> why_not,
                double now_s);
-  // Forgets workloads whose last result ended more than not_given_s ago. Call from time to time, since a
-  // workload that is gone is asked for no more.
+  // Forgets workloads whose last result ended more than not_given_s ago. Call from time to time, because Evict()
+  // is no longer called for a deleted workload.
   void Forget(double now_s);
 
  private:
@@ -53,7 +53,7 @@ class Evictor {
     std::set<std::string> before;      // UIDs of the workload's pods at the time of the eviction
     double evicted_at_s = 0;
     int refusals = 0;  // number of consecutive refusals
-    Result last;       // result until last.again_at_s
+    Result last;       // last result, valid until last.again_at_s
   };
   // Checks the replacement of the evicted pod. Returns kEvicted if the replacement is running, so that the next
   // pod may be evicted.

@@ -52,7 +52,8 @@ class Eviction : public testing::Test {
     order.tasks = std::move(tasks);
     actuator_->Apply({&order, 1}, 1000);
   }
-  // Returns a pod whose 100 MiB the API server accepted, and for which the kubelet reports `state`.
+  // Returns a pod whose resize to 100 MiB the API server accepted. `state` is the kubelet's report about the
+  // resize.
   static Pod Stuck(const char* name, ResizeState state = ResizeState::kInfeasible) {
     Pod pod = TestPod(name);
     ContainerState& c = pod.containers[0];

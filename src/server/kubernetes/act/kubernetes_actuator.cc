@@ -95,7 +95,8 @@ void KubernetesActuator::Step() {
   if (options_.steady_s() >= forget_at_s_) Forget();
 }
 
-// Waits also for the list of autoscalers, because an order must not change the replicas of an autoscaled workload.
+// Also returns a reason until the autoscalers are listed, because an order must not change the replicas of an
+// autoscaled workload.
 std::string KubernetesActuator::WhyNot() const {
   if (std::string why = options_.why_not ? options_.why_not() : ""; !why.empty()) return why;
   const std::string missing = options_.owners == nullptr ? "" : options_.owners->NotListed();
@@ -106,7 +107,7 @@ std::string KubernetesActuator::WhyNot() const {
 void KubernetesActuator::NoteWhetherItMay() {
   const bool may = WhyNot().empty();
   if (may && !might_) {
-    memory_.clear();  // another tautd may have changed the pods since
+    memory_.clear();  // another tautd may have changed the pods meanwhile
     rolled_.clear();
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : orders_.entries()) due_.insert(key);
@@ -170,7 +171,7 @@ void KubernetesActuator::Forget() {
   const double now_s = options_.steady_s();
   forget_at_s_ = now_s + kForgetEverySeconds;
   evictor_.Forget(now_s);
-  // AsSent erases a patch once the watch shows it, but only while its pod exists.
+  // AsSent erases a patch once the watch shows the patch, but only while the pod exists.
   std::erase_if(sent_, [now_s](const auto& pod) {
     return std::ranges::all_of(pod.second, [now_s](const Sent& sent) { return sent.until_s < now_s; });
   });

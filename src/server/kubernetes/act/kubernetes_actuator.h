@@ -75,8 +75,8 @@ struct KubernetesActuatorCounts {
 class KubernetesActuator final : public Actuator {
  public:
   struct Eviction {
-    double deferred_s = 300;  // the kubelet may defer a resize for this time before the pod is evicted
-    double blocked_s = 30;    // a resize may be impossible for this time before the pod is evicted
+    double deferred_s = 300;  // time for which a resize may be deferred before an eviction
+    double blocked_s = 30;    // time for which a resize may be impossible before an eviction
     // Called after each eviction, by the thread that calls Step().
     std::function<void(const WorkloadName&, const Pod&, const std::string& why)> evicted;
   };
@@ -99,7 +99,7 @@ class KubernetesActuator final : public Actuator {
     double step_back_s = 3600;  // time of stepping back after another program's change
     double retry_s = 5;         // delay after a temporary error, unless the server requests a longer delay
     double refused_retry_s = 600;
-    // An order of a job without pods is deleted after this time, after which the store also deletes the job.
+    // Time until an order of a job without pods is deleted, seconds. The store deletes jobs after the same time.
     int64_t forget_s = 28 * 86400;
     double unseen_s = 30;  // time after which a patch that the watch does not show is repeated
     // Reports of kubelets about pods' cgroups. Must outlive the actuator. Null: there are no reports.
@@ -239,7 +239,8 @@ class KubernetesActuator final : public Actuator {
   bool IsOurs(const WorkloadName& workload) const {
     return options_.namespaces.empty() || FitsPattern(workload.namespace_name, options_.namespaces);
   }
-  // Add the key to by_workload_, and remove it. REQUIRES: mutex_ is locked, and there is an entry for the key.
+  // Index() adds the key to by_workload_, and Unindex() removes it. REQUIRES: mutex_ is locked, and the key has an
+  // entry.
   void Index(const StandingOrders::Key& key);
   void Unindex(const StandingOrders::Key& key);
   void Enforce(const Work& work);
@@ -308,7 +309,7 @@ class KubernetesActuator final : public Actuator {
   // nullopt if there are none.
   std::optional<Pod> AsSent(const Work& work, const Pod& pod);
   // Returns the part of the order that the LimitRanges and ResourceQuotas of the namespace allow. Sets `why` to
-  // the reason if that is not the whole order.
+  // the reason if the part is not the whole order.
   StandingOrder Fitting(const Work& work, const Pod& pod, const StandingOrder& order, std::string& why);
   // ---- actuator_shrink.cc ----
   // Restores the current limit of the container if the kubelet refuses a lower memory limit, so that the kubelet

@@ -652,7 +652,7 @@ TEST_F(Actuator, APodOfAJobInModeOffGetsItsOwnersAmountsWithoutAnOrder) {
   EXPECT_THAT(Asked(), IsEmpty()) << "who only observes may observe what another sets";
 }
 
-// The state in the watch is older. A patch planned from it would make the pod Guaranteed.
+// The state in the watch is outdated. A patch planned from this state would make the pod Guaranteed.
 TEST_F(Actuator, ASecondPatchIsPlannedFromWhatTheFirstLeft) {
   terms_->allocation.request_share = 1;
   cluster_.pods().Replace({TestPod(kPodA)});
@@ -948,7 +948,7 @@ TEST_F(Actuator, ScalesUnlessAnAutoscalerDoes) {
   EXPECT_THAT(Outcomes(), ElementsAre("9 applied the workload's scale was set"));
 }
 
-// Another request would change the utilization, and thereby the number of replicas.
+// A change of the request would change the utilization, and thereby the number of replicas.
 TEST_F(Actuator, ARequestThatAnAutoscalerScalesByStays) {
   cluster_.pods().Replace({TestPod(kPodA)});
   owners_.PutHpa({"shop", "web", "Deployment", "web", {{Resource::kMemory, ""}}});

@@ -38,16 +38,17 @@ class QuotaWriter {
     // Returns the namespaces with a ResourceQuota of Tautline, which may be from before a restart.
     std::function<absl::StatusOr<std::vector<std::string>>()> existing;
     std::function<double()> steady_s;
-    // An unchanged quota is written again after this time, in case another program changed it.
+    // Time after which an unchanged quota is written again, in seconds. Another program may have changed the
+    // quota.
     double again_s = 600;
     double retry_s = 30;    // delay after a failed write
     double absent_s = 300;  // delay if the namespace does not exist
   };
   explicit QuotaWriter(Options options) : options_(std::move(options)) {}
 
-  // Writes the due quotas one after the other, until `stopping` returns true. A namespace that is no longer in
-  // `wanted` gets a ResourceQuota without limits. If a group has no namespace, the write is retried later without
-  // an error. The first Step(), and the first Step() after Pause(), lists the existing ResourceQuotas.
+  // Writes the due quotas one after the other, until `stopping` returns true. For a namespace that is no longer in
+  // `wanted`, writes a ResourceQuota without limits. If a group has no namespace, the write is retried later
+  // without an error. The first Step(), and the first Step() after Pause(), lists the existing ResourceQuotas.
   void Step(const std::vector<NamespaceQuota>& wanted, const std::function<bool()>& stopping);
 
   // Forgets the state of the cluster's ResourceQuotas. Call when another tautd may write from now on.

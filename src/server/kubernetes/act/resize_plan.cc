@@ -43,7 +43,7 @@ bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   return true;
 }
 
-// Returns OK if the resource of the container can be set, else the reason why not.
+// Returns OK if the resource of the container can be set, else an error with the reason.
 absl::Status CheckPlace(const Pod& pod, const ContainerState& container, Resource resource,
                         const AllocationPlace& place) {
   if (place.now.limit.has_value() || place.now.request.has_value()) return absl::OkStatus();

@@ -21,7 +21,7 @@ const ContainerState* ResizedContainer(const Pod& pod, std::string_view containe
 // Returns the amounts of `container`, and the properties of its pod on which a plan for the resource depends.
 AllocationPlace PlaceOf(const Pod& pod, const ContainerState& container, Resource resource);
 
-// Returns the container with its owner's amounts, or with its current amounts if the owner's are unknown.
+// Returns the container with its owner's amounts, or with its current amounts if the owner's amounts are unknown.
 TemplateContainer InTemplate(const Pod& pod, const ContainerState& container);
 
 // Ordered amount of one resource of a container, and the rule that determines request and limit.
@@ -45,8 +45,8 @@ absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerSta
                                               const OrderedAmount& ordered,
                                               const std::optional<Amounts>& allocatable);
 
-// Returns the largest allowed amount between `now`, which is allowed, and `wanted`, which is not, in whole bytes
-// or millicores. Bisection with O(log) calls of `is_allowed`.
+// Returns the allowed amount that is closest to `wanted`, in whole bytes or millicores. `now` is allowed and
+// `wanted` is not. Calls `is_allowed` a constant number of times (bisection).
 double FittingAmount(Resource resource, double now, double wanted,
                      absl::FunctionRef<bool(double amount)> is_allowed);
 

@@ -44,7 +44,7 @@ class StandingOrders {
             std::vector<OutcomeUpdate>& outcomes);
   // Adds an order for the owner's amounts without a decision. Returns false if the key already has an order.
   bool Adopt(const Key& key, const WorkloadName& workload);
-  // Appends the outcome of a decision to `outcomes` if it differs from the last reported one.
+  // Appends the outcome of a decision to `outcomes` if it differs from the last reported outcome.
   void Report(const Key& key, uint64_t decision, Outcome outcome, std::string text, int64_t now_s,
               std::vector<OutcomeUpdate>& outcomes);
 

@@ -18,8 +18,8 @@
 
 namespace taut::server {
 
-// Field manager of the annotation. It differs from kFieldManager, because a server-side apply by kFieldManager
-// would remove an annotation that the apply does not contain.
+// Field manager of the annotation. The manager differs from kFieldManager, because a server-side apply by
+// kFieldManager would remove an annotation that the apply does not contain.
 inline constexpr std::string_view kStatusFieldManager = "tautline-status";
 
 // Writes annotations. Only one thread may call Step(); any thread may call the other functions.
@@ -27,8 +27,8 @@ class StatusWriter {
  public:
   struct Options {
     // Returns the status of a workload, which is named without a container. Empty list: nothing is recommended,
-    // and the annotation is removed. nullopt: the status is unknown, and the annotation stays. `reasons`: include
-    // reasons.
+    // and the annotation is removed. nullopt: the status is unknown, and the annotation stays. With `reasons`, the
+    // status includes reasons.
     std::function<std::optional<std::vector<ContainerStatus>>(const WorkloadName& workload, bool reasons)> of;
     // Sends the merge patch `patch` to `path`.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
@@ -38,7 +38,8 @@ class StatusWriter {
     double settle_s = 10;    // delay before the first check of a new workload
     double again_s = 600;    // minimum interval between two writes to a workload, except removals
     double retry_s = 30;     // delay after a temporary failure
-    double refused_s = 600;  // delay after other failures; for a missing right, of its kind and namespace
+    double refused_s = 600;  // delay after other failures; a missing right delays all writes to its kind and
+                             // namespace
     double per_second = 5, burst = 10;  // rate of writes to the API server
   };
   explicit StatusWriter(Options options) : options_(std::move(options)) {}
@@ -87,12 +88,12 @@ class StatusWriter {
   // built-in kinds, which one manifest grants, or the name of a custom kind.
   std::string RightFor(const std::string& kind) const;
   std::string WayOut(const std::string& right) const;
-  void ForgetErrorsOfRights();  // deletes the errors of rights that are refused nowhere any more
+  void ForgetErrorsOfRights();  // deletes the errors of rights that are no longer refused anywhere
 
   const Options options_;
   mutable std::mutex mutex_;
   std::map<Key, Entry> entries_;
-  // by kind as in the names of jobs
+  // found custom kinds; key: kind as in the names of jobs
   std::map<std::string, FoundKind> custom_;
   std::map<std::pair<std::string, std::string>, double> forbidden_until_s_;  // key: kind and namespace
   // error of the first refusal; key: missing right

@@ -26,7 +26,7 @@ bool IsBelow(const std::optional<double>& a, const std::optional<double>& b) {
 struct TemplateSetter::Plan {
   WorkloadName workload;
   WorkloadTemplate now;
-  Pod before, after;                     // pods with the template, to check rules for pods
+  Pod before, after;                     // pods of the current and of the planned template, for rules
   std::vector<TemplateAmounts> amounts;  // body of the apply
   // True if the amount is decided, by container and resource.
   std::vector<PerResource<bool>> decided;
@@ -66,7 +66,7 @@ struct TemplateSetter::Plan {
     const auto ours = [](bool is, const std::optional<double>& a) { return is ? a : std::nullopt; };
     Take(i, r, ours(fields(i, r).request.ours, requests.of(r)), ours(fields(i, r).limit.ours, limits.of(r)));
   }
-  // Decides the current amounts, which thereby stay.
+  // Decides the current amounts, so that they do not change.
   void Keep(size_t i, Resource r) { TakeOurs(i, r, now.containers[i].requests, now.containers[i].limits); }
   void Release(size_t i, Resource r) {
     TakeOurs(i, r, now.containers[i].owner_requests, now.containers[i].owner_limits);
@@ -141,7 +141,7 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
     if (!why.empty()) why = StrCat("pods of the template would not be created: ", why);
   }
   if (why.empty()) return;
-  // Undo this wish, because the next wishes are planned from this pod.
+  // Undo this wish, because the next wishes are planned from plan.after.
   plan.after = after;
   plan.Keep(i, r);
   fail(std::move(why));

@@ -1,9 +1,9 @@
 // Sets limits in the pod template of a workload, which causes a rollout. Sets all containers and resources at
 // once, never during a rollout, and at most once per change_period of the jobs.
 //
-// Source: Kubernetes, "Server-Side Apply". A field that another manager applies stays with that manager. Ownership
-// of a field that another manager updated is taken once. If the manager changes the field again, Tautline steps
-// back for a while.
+// Source: Kubernetes, "Server-Side Apply". A field that another manager applies stays with that manager. Tautline
+// takes ownership of a field that another manager updated, but only once. If the manager changes the field again,
+// Tautline steps back for a while.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class TemplateSetter {
   };
   struct Results {
     std::vector<Result> of;  // results, one per wish
-    // Delay of the next call in seconds; 0: when the workload's pods or orders change.
+    // Delay until the next call in seconds. 0: the next call is due when the workload's pods or orders change.
     double again_in_s = 0;
     bool was_set = false;       // true: the API server accepted a patch
     absl::Status refused;       // error if the patch was rejected or the workload could not be read

@@ -24,7 +24,7 @@ std::string Manager(const char* name, const char* operation, const char* time) {
 
 class Template : public testing::Test {
  protected:
-  // A Deployment with 2 pods that have its current template.
+  // A Deployment with 2 pods from the current template.
   struct Object {
     std::string labels = "{}", annotations = "{}", managers, strategy = R"("replicas":2)";
     std::string noted;  // annotation of the pod template

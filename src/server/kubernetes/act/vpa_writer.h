@@ -33,7 +33,8 @@ class VpaWriter {
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
     std::function<std::string()> time;  // current time in RFC 3339
     std::function<double()> steady_s;
-    // An unchanged status is written again after this time, in case another program changed it.
+    // Time after which an unchanged status is written again, in seconds. Another program may have changed the
+    // status.
     double again_s = 600;
     double retry_s = 30;  // delay after a failed write
   };

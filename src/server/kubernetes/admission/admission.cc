@@ -54,7 +54,7 @@ std::string Answer(const std::string& uid, const std::string& patch) {
   return ReviewAnswer(uid, true, with);
 }
 
-// Bounds for a pod and its orders. A bound that the pod exceeded `before` is ignored.
+// Bounds for a pod and its orders. A bound that `before` already exceeds is ignored.
 struct PodRoom {
   const Pod& before;
   const Amounts& largest_node;
@@ -90,8 +90,8 @@ absl::Status Give(const PodOrder& order, const PodRoom& room, Pod& pod, std::str
   return GiveAmount(order, order.amount, room, pod, patch);
 }
 
-// Applies as much of an order as fits into the amounts that the pod's containers share (spec.resources). This must
-// happen at creation, because such a pod is not resized later.
+// Applies as much of an order as fits into the amounts that the pod's containers share (spec.resources). The
+// amounts are set at creation, because a pod with shared amounts is not resized later.
 void GiveWhatFits(const PodOrder& order, const PodRoom& room, Pod& pod, std::string& patch) {
   if (pod.pod_limits == Amounts() && pod.pod_requests == Amounts()) return;
   const ContainerState* const container = ResizedContainer(pod, order.container);

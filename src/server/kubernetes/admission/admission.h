@@ -22,7 +22,7 @@ struct PodOrder {
   Allocation allocation;
   std::string scaled_by = {};  // FieldClaims::scaled_by
   // Amount in the first minutes after a start, above `amount`; absent: none. If the pod cannot have this amount,
-  // it gets `amount`.
+  // it starts with `amount`.
   std::optional<double> at_start = {};
 };
 

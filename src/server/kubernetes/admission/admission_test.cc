@@ -85,7 +85,7 @@ TEST(Admission, WhatWasNotedIsTheOwnersAgain) {
                                   nullptr);  // unknown template
   EXPECT_EQ(cluster.pods().Of({"shop", "deployment", "web", "app"})[0]->containers[1].owner_limits,
             (Amounts{0.2, std::nullopt}));
-  // The ratio of a quarter is the owner's, so the annotation stays.
+  // A quarter is the owner's ratio, so the annotation stays.
   const std::vector<PodOrder> orders = {Order("app", Resource::kCpu, 0.8)};
   const std::string patch = PatchOf(AdmitPod(*review, orders, {}, {}));
   EXPECT_THAT(patch, HasSubstr(R"(requests/cpu","value":"200m")"));
@@ -217,7 +217,7 @@ TEST(NamespaceRules, AreReadOfBothKinds) {
   EXPECT_EQ(BrokenRule(before, after, all), "shop/small: memory of container app: limit above 512Mi");
 }
 
-// The API server would reject the whole order, and such a pod is not resized later.
+// The API server would reject the whole order, and a pod with resources of the whole pod is not resized later.
 TEST(Admission, ANewPodGetsWhatFitsInTheResourcesOfTheWholePod) {
   auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());

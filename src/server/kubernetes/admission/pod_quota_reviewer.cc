@@ -14,8 +14,8 @@
 namespace taut::server {
 namespace {
 
-// Returns true if the pod counts as running. A pod that is being deleted does not, because its controller may
-// already have created another.
+// Returns true if the pod counts as running. A pod that is being deleted does not count, because its controller
+// may already have created another pod.
 bool IsLive(const Pod& pod) { return !pod.is_ended && !pod.is_deleted; }
 
 // Converts to whole millicores or bytes. Rounds up, but ignores floating-point noise. The result is at most 2^50,

@@ -24,11 +24,11 @@ class PodQuotaReviewer {
  public:
   struct Options {
     bool refuse = false;                  // false: pods beyond quota are allowed with a warning
-    QuotaService* service = nullptr;      // must outlive the reviewer, like `cluster`
+    QuotaService* service = nullptr;      // quota service; must outlive the reviewer, like `cluster`
     const Cluster* cluster = nullptr;     // provides the workload of a pod
     std::vector<std::string> job_labels;  // pod labels that become labels of jobs (ingest.job_labels)
     std::function<bool(const Pod&)> is_watched;
-    std::function<double()> steady_s;  // clock of workloads that ran recently
+    std::function<double()> steady_s;  // steady clock, for workloads that ran recently
     HeldPods held = HeldPods::kOff;
     // Returns the reason why the group may not start new pods, as a sentence; "" if it may. REQUIRES: thread-safe
     // and fast.
@@ -43,7 +43,7 @@ class PodQuotaReviewer {
   explicit PodQuotaReviewer(Options options)
       : options_(std::move(options)), live_(options_.service->live()), running_(options_.steady_s) {}
 
-  // Events of the watch of pods.
+  // Handle the events of the watch of pods.
   void Replace(std::span<const Pod> pods);
   void Put(const Pod& pod);
   void Remove(const Pod& pod);
@@ -56,7 +56,7 @@ class PodQuotaReviewer {
   bool holds_groups() const { return options_.held != HeldPods::kOff && options_.why_held != nullptr; }
   void DropTask(const Pod& pod);
   RunningWork::Task WorkOf(const Pod& pod) const;
-  // Returns the reasons why the budget of the pod's group prevents the pod, as sentences; empty if it does not.
+  // Returns the reasons why the budget of the pod's group forbids the pod, as sentences; empty if it does not.
   std::vector<std::string> WhyHeld(const Pod& pod, const LiveTask& task);
 
   const Options options_;

@@ -83,8 +83,8 @@ absl::StatusOr<bool> PodWebhookServer::RefreshCertificate() {
   const int64_t now_s = options_.now().seconds();
   const std::string text = ReadText(options_.certificate_file);
   const auto until_s = ExpiryOf(text, options_.config.name);
-  // The second condition rejects a certificate that is valid for too long, made by an older version or with a
-  // wrong clock.
+  // The second condition rejects a certificate that is valid for too long, because an older version or a wrong
+  // clock created it.
   if (until_s.ok() && *until_s > now_s + kRenewBeforeS && *until_s <= now_s + kValidS + kDaySeconds) {
     const size_t end = text.find("-----END CERTIFICATE-----");
     const std::string pem = text.substr(0, text.find('\n', end) + 1);
@@ -124,7 +124,7 @@ absl::Status PodWebhookServer::TellWebhook(std::string_view kind, std::string_vi
   const absl::StatusOr<std::string> now = client_->Get(path);
   if (!now.ok()) return now.status();
   const std::string bundle = absl::Base64Escape(certificate_pem_);
-  // Do not write an unchanged configuration, because several tautds may check the same one.
+  // Do not write an unchanged configuration, because several tautds may check the same configuration.
   if (now->find(bundle) != std::string::npos) return absl::OkStatus();
   const std::string patch =
       StrCat(R"({"webhooks":[{"name":")", webhook, R"(","clientConfig":{"caBundle":")", bundle, R"("}}]})");

@@ -31,7 +31,7 @@ class PodWebhookServer {
     std::function<std::string(const PodReview&)> quota;   // validating webhook; returns an AdmissionReview
   };
   struct Counts {
-    uint64_t changed = 0, unchanged = 0;  // pods that the mutating webhook changed, and left unchanged
+    uint64_t changed = 0, unchanged = 0;  // pods that the mutating webhook changed or did not change
     uint64_t refused = 0;                 // requests other than reviews of a pod
   };
   // Starts a server, which listens when the function returns. Errors name the invalid setting.

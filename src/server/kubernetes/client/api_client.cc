@@ -14,7 +14,8 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr size_t kMaxMessageBytes = 500;
-// A change is sent soon after it was allowed, or not at all: another tautd acquires the lease 5 s after it ends.
+// A change is sent soon after it was allowed, or not at all: another tautd may acquire the lease 5 s after this
+// tautd stopped holding it.
 constexpr std::chrono::milliseconds kWaitToChange{3000};
 
 // Returns the time left until `end`, at least 0.

@@ -79,10 +79,16 @@ inline constexpr std::string_view kMetadataOnlyWatch =
 // Tautline's name in the managedFields of objects.
 inline constexpr std::string_view kFieldManager = "tautline";
 
-// Converts a response to a status with the message of the server's Status object. 2xx is OK, 404 NotFound, 401
-// Unauthenticated, 403 PermissionDenied, 409 Aborted (the object changed meanwhile). 410 is OutOfRange (the
-// version is too old, so list again), 400 and 422 InvalidArgument, 429 and 503 Unavailable, and others Internal. A
-// 429 because of a PodDisruptionBudget is ResourceExhausted.
+// Converts a response to a status with the message of the server's Status object:
+//   2xx       OK
+//   400, 422  InvalidArgument
+//   401       Unauthenticated
+//   403       PermissionDenied
+//   404       NotFound
+//   409       Aborted: the object changed meanwhile
+//   410       OutOfRange: the version is too old, so list again
+//   429, 503  Unavailable; ResourceExhausted for a 429 because of a PodDisruptionBudget
+//   others    Internal
 absl::Status ApiStatus(const HttpResponse& response);
 
 }  // namespace taut::server

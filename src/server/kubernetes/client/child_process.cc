@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Interval of the checks whether the process has ended and whether `stopping` is set.
+// Interval between checks of the process's end and of `stopping`.
 constexpr std::chrono::milliseconds kPollPause{50};
 constexpr size_t kMaxErrorBytes = 500;
 constexpr int kFirstInherited = STDERR_FILENO + 1;

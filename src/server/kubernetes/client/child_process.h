@@ -25,11 +25,11 @@ struct ChildOutput {
 };
 
 // Runs the program until it ends. The program has empty standard input, no other inherited descriptor, no blocked
-// or ignored signal, and a process group of its own. Processes that it leaves behind may continue. Returns
-// NotFound if the program cannot be started, and FailedPrecondition for an exit code other than 0 or a signal.
-// Returns ResourceExhausted for too much output, DeadlineExceeded after the timeout, and Cancelled after
-// `stopping` is set. These last three kill the process group. Errors end with the last bytes of standard error,
-// and never contain output.
+// or ignored signal, and a process group of its own. Processes that the program leaves behind may continue.
+// Returns NotFound if the program cannot be started, and FailedPrecondition for an exit code other than 0 or a
+// signal. Kills the process group and returns ResourceExhausted for too much output, DeadlineExceeded after the
+// timeout, or Cancelled after `stopping` is set. Errors end with the last bytes of standard error, and never
+// contain output.
 absl::StatusOr<ChildOutput> RunChild(const ChildCommand& command, const std::atomic<bool>& stopping);
 
 }  // namespace taut::server

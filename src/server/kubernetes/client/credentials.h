@@ -1,5 +1,5 @@
-// A credential for an API server that changes over time and takes time to fetch, such as the output of a
-// credential plugin.
+// A credential that changes over time and takes time to fetch, such as the output of a credential plugin for an
+// API server.
 #pragma once
 
 #include <atomic>
@@ -59,7 +59,7 @@ class Credentials {
   std::atomic<bool> stopping_ = false;
   bool is_wanted_ = false;  // true while a requested credential is not fetched yet
   bool is_refused_ = false;
-  CredentialPtr newest_;  // true while a requested credential is being fetched
+  CredentialPtr newest_;  // last fetched credential; null: none
   absl::Status failure_;  // error of the last attempt
   std::optional<Timestamp> last_;
   std::thread thread_;

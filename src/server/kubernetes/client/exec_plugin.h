@@ -23,9 +23,10 @@ struct ExecPlugin {
   std::string api_version;  // kExecV1 or kExecV1Beta1; "": no plugin
   std::string command;      // path if it contains a slash, else a name that is searched in PATH
   std::vector<std::string> arguments;
-  std::vector<std::pair<std::string, std::string>> environment;  // overrides the environment of this process
+  // Variables that override the environment of this process.
+  std::vector<std::pair<std::string, std::string>> environment;
   std::string install_hint;
-  bool wants_cluster = false;  // provideClusterInfo: the plugin requests an ExecCluster
+  bool wants_cluster = false;  // true (provideClusterInfo): the plugin requests an ExecCluster
 };
 
 // Data about the cluster for plugins that request them. The CA is PEM; "" stands for the system's CAs.

@@ -22,7 +22,7 @@ struct ClusterAccess {
   std::string certificate_file, certificate_pem, key_file, key_pem;
   // Token or its file. The file is read for each request, because tokens of service accounts change every hour.
   std::string token, token_file;
-  ExecPlugin plugin;  // replaces the user's certificate and token
+  ExecPlugin plugin;  // plugin that replaces the user's certificate and token
   // Credentials of the plugin, shared by all clients. OpenCredentials() creates them; null without a plugin.
   std::shared_ptr<Credentials> credentials;
 };
@@ -35,9 +35,9 @@ absl::StatusOr<ClusterAccess> ParseKubeconfig(std::string_view yaml, std::string
 // Reads and parses a kubeconfig file. Returns NotFound if there is no such file, and errors of ParseKubeconfig().
 absl::StatusOr<ClusterAccess> ReadKubeconfig(const std::string& path);
 
-// Sets `credentials` if `access` has a plugin, without running the plugin. `environment` contains the "NAME=VALUE"
-// of this process, which the plugin inherits. Returns NotFound with the install hint if the program does not
-// exist, and InvalidArgument if the CA's file cannot be read.
+// Sets `credentials` if `access` has a plugin, without running the plugin. `environment` contains the variables of
+// this process ("NAME=VALUE"), which the plugin inherits. Returns NotFound with the install hint if the program
+// does not exist, and InvalidArgument if the CA's file cannot be read.
 absl::Status OpenCredentials(ClusterAccess& access, const std::vector<std::string>& environment,
                              std::function<Timestamp()> now);
 

@@ -80,7 +80,7 @@ absl::Status ApiLeaseStore::Write(const LeaseRecord& record, const std::string& 
 }
 
 absl::Status LeaseKeeper::Step() {
-  // Take the time before the request: for another tautd, the Lease's duration may start this early.
+  // Read the clock before the request: for another tautd, the Lease's duration may start this early.
   const double begin_s = options_.steady_s();
   absl::StatusOr<LeaseRecord> record = store_->Read();
   if (absl::IsNotFound(record.status())) {

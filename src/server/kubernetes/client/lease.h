@@ -20,7 +20,7 @@ namespace taut::server {
 struct LeaseRecord {
   std::string version;      // resourceVersion of the object
   std::string holder;       // identity of the holder; "": none
-  std::string renewed;      // text of the holder, compared for equality only
+  std::string renewed;      // renewTime as written by the holder; compared for equality only
   double duration_s = 0;    // time for which the Lease is valid without a renewal
   int64_t transitions = 0;  // number of changes of the holder
 };
@@ -35,7 +35,7 @@ class LeaseStore {
   virtual absl::StatusOr<LeaseRecord> Read() = 0;
   // Creates the Lease. `time` is in RFC 3339 with microseconds.
   virtual absl::Status Create(const LeaseRecord& record, const std::string& time) = 0;
-  // Writes the Lease if its stored version equals the record's. `is_taken`: the holder is new.
+  // Writes the Lease if its stored version equals the record's version. `is_taken`: the holder is new.
   virtual absl::Status Write(const LeaseRecord& record, const std::string& time, bool is_taken) = 0;
 };
 

@@ -1,4 +1,5 @@
-// Kubernetes objects, reduced to what Tautline uses: pods (pod.h), their owners, nodes, autoscalers and rules.
+// Kubernetes objects, reduced to the fields that Tautline uses: pods (pod.h), their owners, nodes, autoscalers and
+// rules.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ struct Node {
   Amounts allocatable;
   bool is_ready = false;
   std::vector<std::pair<std::string, std::string>> labels = {};
-  // NoSchedule and NoExecute, without taints that the cluster sets (node_filter.h)
+  // NoSchedule and NoExecute taints, without the taints that the cluster sets (node_filter.h)
   std::vector<NodeTaint> taints = {};
 };
 

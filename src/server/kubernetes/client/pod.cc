@@ -146,7 +146,7 @@ void ReadContainers(JsonNode pod_spec, std::vector<ContainerState>& out) {
   });
 }
 
-// Reads the resources of the whole pod. They apply to the only container if it has no resources of its own.
+// Reads the resources of the whole pod. The only container has these resources if it has none of its own.
 void ReadPodLevel(JsonNode spec, std::vector<ContainerState>& containers) {
   const JsonNode resources = spec["resources"];
   if (!resources || containers.size() != 1) return;
@@ -160,8 +160,8 @@ void ReadPodLevel(JsonNode spec, std::vector<ContainerState>& containers) {
   }
 }
 
-// Reads the amounts with which the pod runs. A kubelet that cannot resize whole pods does not report them, so the
-// specified amounts are used.
+// Reads the amounts with which the pod runs. A kubelet that cannot resize whole pods does not report these
+// amounts, so the specified amounts are used.
 void ReadActualOfPod(JsonNode status, std::vector<ContainerState>& containers) {
   const JsonNode resources = status["resources"];
   for (ContainerState& c : containers) {

@@ -1,4 +1,4 @@
-// A pod and its containers, reduced to what Tautline uses.
+// A pod and its containers, reduced to the fields that Tautline uses.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ inline constexpr std::string_view kOomKilled = "OOMKilled";
 struct ContainerState {
   std::string name;
   uint32_t index = 0;  // position of the container in its list of the spec
-  // Amounts in the specification, and amounts that the kubelet reports. The latter are absent until the container
-  // runs.
+  // Amounts in the specification, and amounts that the kubelet reports. The kubelet's amounts are absent until the
+  // container runs.
   Amounts requests, limits;
   Amounts actual_requests, actual_limits;
   // Amounts that the owner set, before any resize of the pod. Set by Cluster; absent: unknown.
@@ -53,7 +53,7 @@ struct ContainerState {
   // Content of kOwnersAnnotation of a pod or template. Users can write the annotation, so Cluster compares the
   // values with the controller's template and with the nodes before it sets owner_*.
   Amounts noted_requests = {}, noted_limits = {};
-  // True if the amounts are those of the whole pod (spec.resources), whose only container this is.
+  // True if the amounts are those of the whole pod (spec.resources), which then has no other container.
   bool cpu_of_pod = false, memory_of_pod = false;
 
   bool of_pod(Resource r) const { return r == Resource::kCpu ? cpu_of_pod : memory_of_pod; }
@@ -82,14 +82,14 @@ struct Pod {
   std::string owner_kind, owner_name;       // controller of the pod; "": none
   // Group of the pod if its workload is split (Cluster). "": no group. Absent: the workload was never split.
   std::optional<std::string> group;
-  uint64_t regrouped = 0;  // increases with each change of the group
+  uint64_t regrouped = 0;  // number that increases with each change of the group
   // Program of which the pod is a run: the label or annotation kProgramName, else the Tekton task, else
   // generateName if the pod has no controller. "": none.
   std::string program;
   std::vector<std::pair<std::string, std::string>> labels;
-  // Labels and annotations tautline.dev/mode and CONTAINER.tautline.dev/mode that opt out. For each key, the safer
-  // of label and annotation. `refused` contains sentences about other such labels and annotations, which have no
-  // effect.
+  // Labels and annotations tautline.dev/mode and CONTAINER.tautline.dev/mode that opt out. Each key has the safer
+  // value of label and annotation. `refused` contains sentences about other labels and annotations of Tautline,
+  // which have no effect.
   std::vector<std::pair<std::string, std::string>> opt_outs = {};
   std::vector<std::string> refused = {};
   std::vector<ContainerState> containers;  // containers in the order of the spec, sidecars first
@@ -138,7 +138,7 @@ inline constexpr std::string_view kProgramName = "tautline.dev/job";
 // A request of the API server to review a pod before its creation: AdmissionReview of admission.k8s.io/v1.
 struct PodReview {
   std::string uid;
-  Pod pod;  // may have "" as name, which is set later
+  Pod pod;  // pod with the name "" if the API server sets the name later
   bool has_annotations = false;
   bool dry_run = false;  // true: the API server will not create the pod
 };
@@ -150,7 +150,8 @@ absl::StatusOr<PodReview> ParsePodReview(std::string_view body);
 // the owner's amounts, from kOwnersAnnotation if present. Returns DataLoss if the text has no template or is not
 // JSON.
 absl::StatusOr<std::vector<ContainerState>> ParsePodTemplate(std::string_view body);
-// Parses like ParsePodTemplate(), but requests and limits are the owner's instead of those that Tautline set.
+// Parses like ParsePodTemplate(), but returns the owner's requests and limits in place of amounts that Tautline
+// set.
 absl::StatusOr<std::vector<ContainerState>> ParseOwnersTemplate(std::string_view body);
 
 }  // namespace taut::server

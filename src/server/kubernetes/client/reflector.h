@@ -22,11 +22,11 @@ struct ReflectorOptions {
   int page = 500;                         // maximum number of objects in one response
   // Duration of a watch, after which the server ends it with a bookmark. Shortened at random by up to a quarter.
   std::chrono::seconds watch{20};
-  // A watch without data for this time counts as broken, because a connection may break unnoticed.
+  // Time without data after which a watch counts as broken, because a connection may break unnoticed.
   std::chrono::milliseconds silence{27'000};
   std::chrono::milliseconds first_retry{500}, last_retry{30'000};
-  // If above 0, a 404 means that the server does not know the kind. Then there are no objects, and the list is
-  // repeated at this interval. If 0, a 404 is a failure.
+  // Interval of lists after a 404, which means that the server does not know the kind and has no objects of the
+  // kind. 0: a 404 is a failure.
   std::chrono::milliseconds absent_retry{0};
   uint64_t seed = 0;  // seed of the random delays
 };

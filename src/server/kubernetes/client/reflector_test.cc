@@ -208,7 +208,7 @@ TEST_F(Kubernetes, PausesAreDrawnSoThatClientsComeBackApart) {
   EXPECT_GT(std::set<std::chrono::milliseconds>(pauses_.begin(), pauses_.end()).size(), 10U);
 }
 
-// The server is silent, like behind a firewall that dropped the connection.
+// The server is silent, as if a firewall had dropped the connection.
 TEST_F(Kubernetes, AWatchWithoutAWordIsBegunAgainWithinHalfAMinute) {
   const ReflectorOptions defaults;
   EXPECT_LE(defaults.silence, std::chrono::seconds(30));

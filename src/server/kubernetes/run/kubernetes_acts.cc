@@ -1,5 +1,5 @@
-// KubernetesSource: writes to the cluster. These are limits (through the actuator), VPAs, quotas, statuses, Events
-// and the lease.
+// KubernetesSource: writes limits (through the actuator), VPAs, quotas, statuses, Events and the lease to the
+// cluster.
 #include <unistd.h>
 
 #include <algorithm>

@@ -44,7 +44,7 @@ class KubernetesComponent final : public Component {
   // Options that are not part of KubernetesConfig.
   struct Options {
     bool sets_limits = false;
-    bool resource_quotas = false;  // write the groups' quota as ResourceQuota objects
+    bool resource_quotas = false;  // true: the groups' quota is written as ResourceQuota objects
     int64_t forget_jobs_s = 0;
     std::vector<std::string> job_labels;
   };

@@ -1,6 +1,6 @@
-// KubernetesSource: settings of jobs that come from the cluster, which are annotations and the ranges that
-// LimitRanges and nodes allow. Changed settings are passed to the control plane, which also queries them before it
-// decides for a new job.
+// KubernetesSource: settings of jobs from the cluster, in annotations and as ranges that LimitRanges and nodes
+// allow. Changed settings are passed to the control plane, which also queries the settings before it decides for a
+// new job.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -84,8 +84,8 @@ Allocation KubernetesSource::AllocationWith(const JobRecord& record, const std::
 }
 
 // Adds the ranges that the cluster allows, which override annotations with the same name. The last known range
-// stays until LimitRanges and nodes are known. It also stays while the job has no pods, because the pods determine
-// which nodes count.
+// stays until LimitRanges and nodes are known. The range also stays while the job has no pods, because the pods
+// determine which nodes count.
 void KubernetesSource::PutAllowed(const JobQuestion& job, const WorkloadName& workload,
                                   std::vector<Label>& labels) const {
   const std::vector<PodPtr> pods = cluster_.pods().Of(workload);
@@ -139,7 +139,7 @@ uint64_t KubernetesSource::SteeringVersion() const {
   return steering_.version() + namespace_rules_.version();
 }
 
-// Passes on the settings of each job whose stored labels differ from them.
+// Passes on the settings of each job whose stored labels differ from its settings in the cluster.
 void KubernetesSource::PassOnSteering() {
   const auto is_known = [this](const WatchedKind& kind) { return steering_.Knows(kind.kind); };
   if (options_.config.annotations && !std::ranges::all_of(kWatchedKinds, is_known)) return;

@@ -147,8 +147,8 @@ void KubernetesSource::Stop() {
   if (admission_ != nullptr) admission_->Stop();
 }
 
-// Delays the pods until the lists that determine their groups have arrived, but for at most kAwaitSplitsSeconds,
-// because tautd may not be allowed to list these objects.
+// Delays the pods until the lists that determine their groups have arrived. The delay is at most
+// kAwaitSplitsSeconds, because tautd may not be allowed to list these objects.
 void KubernetesSource::LookAtSplits(std::optional<double>& pods_since) {
   if (cluster_.synced()) {
     const size_t left_out = cluster_.nodes().num_groups_left_out();
@@ -181,7 +181,7 @@ void KubernetesSource::PassOnPods() {
     LookAtSplits(pods_since);
     if (!cluster_.synced() || time.us <= 0) continue;  // no sample has set the time so far
     std::vector<PodPtr> changed = TakeChangedPods();
-    // otherwise the actuator takes the changes
+    // with an actuator, the actuator reads the changes
     if (actuator_ == nullptr) (void)cluster_.changes().TakeWorkloads();
     // A clock that was set back must not stop the full reports.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
@@ -191,7 +191,7 @@ void KubernetesSource::PassOnPods() {
       all_passed_on = time;
       ReportPods(cluster_, time, starts, *intake_);
       passed_on_ = true;
-      // The full report contains all existing pods, so pass on only the ended ones in addition.
+      // The full report contains all existing pods, so pass on only ended pods in addition.
       std::erase_if(changed, [](const PodPtr& pod) { return !pod->is_ended; });
     }
     ReportPods(cluster_, changed, time, starts, *intake_);

@@ -74,8 +74,8 @@ class KubernetesSource final : public JobSettingsSource {
   static absl::StatusOr<std::unique_ptr<KubernetesSource>> Create(Options options);
   ~KubernetesSource() override { Stop(); }
 
-  // Returns the actuator for this cluster, which this object must outlive. Call before Start(). `forget_s` is as
-  // in KubernetesActuator::Options.
+  // Returns the actuator for this cluster. This object must outlive the actuator. Call before Start(). `forget_s`
+  // is as in KubernetesActuator::Options.
   absl::StatusOr<std::unique_ptr<KubernetesActuator>> MakeActuator(std::function<double()> steady_s,
                                                                    int64_t forget_s);
   // Maintains ResourceQuotas in the namespaces that `quotas` returns. nullopt: the quotas are unknown, and nothing
@@ -97,9 +97,9 @@ class KubernetesSource final : public JobSettingsSource {
   // Returns the totals of a pod with the job's container; nullopt if there is no such pod, or if jobs are whole
   // pods.
   std::optional<PodTotals> PodTotalsOf(const Workload& job) const;
-  // Returns a notice about the job's pods; "" if there is none. Reasons are different images in one job, an
-  // invalid annotation for splitting the workload, replicas with different usage, and a paused ScaledObject, which
-  // fixes the number of replicas.
+  // Returns a notice about the job's pods; "" if there is none. Reasons for a notice: different images in one job,
+  // an invalid annotation for splitting the workload, replicas with different usage, or a paused ScaledObject. A
+  // paused ScaledObject fixes the number of replicas.
   std::string NoticeOf(const Workload& job) const;
   // Returns the job and the task of a container by its ID, see Cluster::TaskOfContainer().
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const {
@@ -188,31 +188,31 @@ class KubernetesSource final : public JobSettingsSource {
   Steering steering_;
   uint64_t steered_ = 0;        // last passed-on SteeringVersion()
   std::string awaited_;         // last logged AwaitedLists()
-  size_t groups_left_out_ = 0;  // last logged number
+  size_t groups_left_out_ = 0;  // last logged number of groups
   ControlPlane* control_ = nullptr;
-  std::unique_ptr<LiveWorkloadIntake> intake_;       // writes to control_
+  std::unique_ptr<LiveWorkloadIntake> intake_;       // intake that writes to control_
   KubernetesActuator* actuator_ = nullptr;           // actuator; null: limits are not set in the cluster
   std::vector<std::function<void()>> runs_, stops_;  // Run() and Stop() of the reflectors
   std::unique_ptr<UsageReader> usage_;               // reader of usage; null: usage is not read
-  std::unique_ptr<WorkloadAdvice> advice_;           // reads from control_
+  std::unique_ptr<WorkloadAdvice> advice_;           // recommendations from control_
   std::unique_ptr<ApiClient> owners_client_;         // client of the thread that reads templates
   std::unique_ptr<OwnersReader> owners_;
   std::unique_ptr<ApiClient> custom_client_;           // client of the thread that reads custom resources
   std::unique_ptr<CustomOwnersReader> custom_owners_;  // reader; null: workloads' metadata is not needed
   std::unique_ptr<ApiClient> vpa_client_;              // client of the thread that writes VPA status
-  std::unique_ptr<VpaWriter> vpas_;                    // writer; null: disabled
+  std::unique_ptr<VpaWriter> vpas_;                    // writer of VPA status; null: disabled
   std::unique_ptr<ApiClient> quota_client_;            // client of the thread that writes ResourceQuotas
-  std::unique_ptr<QuotaWriter> quotas_;                // writer; null: disabled
+  std::unique_ptr<QuotaWriter> quotas_;                // writer of ResourceQuotas; null: disabled
   std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
   std::unique_ptr<LeaseKeeper> lease_;  // keeper of the lease; null: no lease is configured
   ReplicaSpread replica_spread_;
   std::unique_ptr<ApiClient> event_client_;       // client of the thread that writes Events
   DecisionEvents decision_events_;                // state of the thread that ticks the control plane
-  std::unique_ptr<EventWriter> events_;           // writer; null: disabled
+  std::unique_ptr<EventWriter> events_;           // writer of Events; null: disabled
   std::unique_ptr<ApiClient> status_client_;      // client of the thread that writes workloads' annotations
-  std::unique_ptr<StatusWriter> status_;          // writer; null: disabled
+  std::unique_ptr<StatusWriter> status_;          // writer of annotations; null: disabled
   std::unique_ptr<PodWebhookServer> admission_;   // webhook server; null: disabled
-  std::unique_ptr<PodQuotaReviewer> quota_gate_;  // reviewer; null: disabled
+  std::unique_ptr<PodQuotaReviewer> quota_gate_;  // reviewer of quota; null: disabled
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;

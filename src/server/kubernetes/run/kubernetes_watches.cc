@@ -138,7 +138,7 @@ absl::Status KubernetesSource::WatchNamespaceRules(const std::string& kind, cons
 }
 
 // Watches VPAs, because Tautline writes the status of some VPAs, and other recommenders may set amounts through
-// others.
+// other VPAs.
 absl::Status KubernetesSource::WatchVpas() {
   FieldOwners* const owners = &field_owners_;
   VpaWriter* const vpas = vpas_.get();

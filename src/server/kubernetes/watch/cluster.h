@@ -39,7 +39,7 @@ class Cluster {
   PodChanges& changes() { return changes_; }
   const ContainerIndex& containers() const { return containers_; }
 
-  // Returns true once the pods, and every list that determines their groups, have arrived. Before that, a pod of a
+  // Returns true once the pods, and every list that determines their groups, have arrived. Until then, a pod of a
   // split workload would count as a task of the wrong job.
   bool synced() const;
   // Makes synced() wait for the pods only. Used if tautd may not list the objects that determine the groups.

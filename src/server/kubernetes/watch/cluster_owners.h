@@ -22,15 +22,15 @@ std::string OwnerText(const std::string& kind, const std::string& name);
 // Determines the top owner of each pod. Thread-safe.
 class ClusterOwners {
  public:
-  // `moved` receives the ObjectKeys of pods whose top owner may have changed. It is called without the lock, and
-  // may call this object.
+  // `moved` receives the ObjectKeys of pods whose top owner may have changed. `moved` is called without the lock,
+  // and may call this object.
   explicit ClusterOwners(std::function<void(const std::vector<std::string>& pods)> moved)
       : moved_(std::move(moved)) {}
 
   // ---- called by watches; `kind` is "ReplicaSet" or "Job" ----
   void Replace(const std::string& kind, const std::vector<OwnedObject>& objects);
   void Put(const std::string& kind, const OwnedObject& object);
-  // Removes an object. Its pods keep their top owner, because they will soon end or have another controller.
+  // Removes an object. Its pods keep their top owner, because the pods will soon end or have another controller.
   void Remove(const std::string& kind, const OwnedObject& object);
   void ForEach(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const;
 
@@ -45,7 +45,7 @@ class ClusterOwners {
   TopOwner Of(const std::string& namespace_name, const std::string& kind, const std::string& name) const;
 
  private:
-  // REQUIRES (both): mutex_ is locked.
+  // REQUIRES (all functions below): mutex_ is locked.
   std::vector<std::string> Learn(const std::string& kind, const OwnedObject& object);
   void Forget(const std::string& key);
 

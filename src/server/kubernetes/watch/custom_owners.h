@@ -17,8 +17,9 @@
 
 namespace taut::server {
 
-// Returns true if tautd watches this kind of workload, or if annotations of its objects do not apply to jobs, as
-// for other kinds of Kubernetes and runs of programs. `kind` is in lower case as in names of jobs.
+// Returns true if tautd watches this kind of workload. Also returns true if annotations of the kind's objects
+// never apply to jobs, as for runs of programs and for other built-in kinds of Kubernetes. `kind` is in lower case
+// as in names of jobs.
 bool IsKnownKind(std::string_view kind);
 
 // Lists the custom resources. Only one thread may call Step(); the other functions are thread-safe.

@@ -142,8 +142,8 @@ bool FieldOwners::KnowsScaledObjects() const {
   return scaled_objects_.listed;
 }
 
-// Returns the ScaledObject of the workload. KEDA accepts only one per workload. If there are several, a paused one
-// has precedence.
+// Returns the ScaledObject of the workload. KEDA accepts only one ScaledObject per workload. If there are several,
+// a paused ScaledObject has precedence.
 const KedaScaledObject* FieldOwners::ScaledObjectLocked(const std::string& workload) const {
   const auto of = scaled_objects_.by_workload.find(workload);
   if (of == scaled_objects_.by_workload.end()) return nullptr;

@@ -44,8 +44,8 @@ class FieldOwners {
   void PutScaledObject(KedaScaledObject object) { Put(std::move(object), scaled_objects_); }
   void RemoveScaledObject(const KedaScaledObject& object) { Remove(object, scaled_objects_); }
 
-  // Returns HorizontalPodAutoscalers or VerticalPodAutoscalers, or both, if these were never listed, as text; ""
-  // if both were listed.
+  // Returns a text with the kinds that were never listed: HorizontalPodAutoscalers, VerticalPodAutoscalers, or
+  // both. Returns "" if both kinds were listed.
   std::string NotListed() const;
   // Return true once the objects of the kind were listed.
   bool KnowsScaledObjects() const;

@@ -30,8 +30,8 @@ RequestAndLimit SumOf(const Pod& pod, Resource resource) {
   return sum;
 }
 
-// Returns how much of the pod's limit its containers use. A container without a limit is bounded only by the pod's
-// limit, so its request counts.
+// Returns the sum of the containers' amounts that count against the pod's limit. A container without a limit is
+// bounded only by the pod's limit, so its request counts.
 double SharedOf(const Pod& pod, Resource resource) {
   double sum = 0;
   for (const ContainerState& container : pod.containers) {
@@ -84,8 +84,8 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
 
 AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource) {
-  // Request and limit per unit of the amount. The request, the smaller of the two, must reach the minimum, and the
-  // limit must not exceed the maximum.
+  // Request and limit per unit of the amount. The request, which is never above the limit, must reach the minimum,
+  // and the limit must not exceed the maximum.
   const double of_request = amount.is_request ? 1 : amount.share;
   const double of_limit = amount.is_request ? 1 / amount.share : 1;
   AllowedRange out;
@@ -113,7 +113,7 @@ AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& 
 
 std::string AbovePod(const Pod& before, const Pod& after) {
   for (const Resource r : kPodResources) {
-    // A container with the amounts of the whole pod is the only container, so the two are equal.
+    // A container with the amounts of the whole pod is the pod's only container, so its amounts equal the pod's.
     if (std::ranges::any_of(after.containers, [r](const ContainerState& c) { return c.of_pod(r); })) continue;
     const std::optional<double>&most_requests = after.pod_requests.of(r), most = after.pod_limits.of(r);
     const RequestAndLimit was = SumOf(before, r), now = SumOf(after, r);
@@ -181,7 +181,7 @@ void NamespaceRules::Remove(const std::string& kind, const NamespaceRule& rule) 
 }
 
 // Counts changes of LimitRanges only. The used amount of a quota changes with every pod, but no recommendation
-// depends on it, and each counted change would pass all settings on again.
+// depends on it. Each counted change causes all settings to be passed on again.
 void NamespaceRules::Note(const std::string& kind) { version_ += kind == "LimitRange" ? 1 : 0; }
 
 uint64_t NamespaceRules::version() const {

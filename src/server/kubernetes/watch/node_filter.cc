@@ -61,7 +61,7 @@ std::string TakePinned(std::vector<NodeTerm>& terms) {
 void ReadTolerations(JsonNode list, std::vector<Toleration>& out) {
   list.ForEachItem([&out](JsonNode at) {
     const std::string_view key = at.Text("key");
-    // Skip tolerations of the cluster's own taints. Nearly all pods have some, and ReadNode() drops these taints.
+    // Skip tolerations of the cluster's own taints, which nearly all pods have. ReadNode() omits these taints.
     if (IsOfTheCluster(key)) return;
     Toleration& toleration = out.emplace_back();
     toleration.key = key;

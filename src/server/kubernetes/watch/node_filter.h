@@ -53,7 +53,7 @@ bool ReadNode(JsonNode at, Node& node);
 
 // Returns true if the node meets nodeSelector and affinity. A null filter selects every node.
 bool Selects(const NodeFilter* filter, const Node& node);
-// Returns true if the pod tolerates all NoSchedule and NoExecute taints in `node`. These exclude
+// Returns true if the pod tolerates all NoSchedule and NoExecute taints in `node`. ReadNode() omits the taints
 // node.kubernetes.io/... and node.cloudprovider.kubernetes.io/..., which the cluster sets temporarily, such as
 // while it drains a node.
 bool Tolerates(const NodeFilter* filter, const Node& node);

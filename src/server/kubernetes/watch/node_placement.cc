@@ -12,7 +12,7 @@ struct Placed {
 };
 
 // Adds a container to the sums of its task. The request is the sum over all containers with a request. The task
-// has a limit only if all of its containers have one.
+// has a limit only if each of its containers has a limit.
 void AddContainer(const ContainerState& container, bool first, Placed& sum) {
   for (const Resource r : kPodResources) {
     const auto i = static_cast<size_t>(r);

@@ -16,8 +16,8 @@ bool IsSameForPods(const Node& a, const Node& b) {
   return a.allocatable == b.allocatable && a.labels == b.labels && a.taints == b.taints;
 }
 
-// Raises `most` to the node's amount if that is larger. Of nodes with equal amounts, the first by name counts, so
-// that the result is stable.
+// Raises `most` to the node's amount if the amount is larger. Of nodes with equal amounts, the first by name
+// counts, so that the result is stable.
 void Raise(const Node& node, Resource r, std::optional<double>& most, std::string* name) {
   const std::optional<double>& has = node.allocatable.of(r);
   if (!has.has_value() || (most.has_value() && *most >= *has)) return;
@@ -90,8 +90,8 @@ std::vector<std::string> NodeTable::ReplaceNow(std::vector<Node> nodes) {
     std::string name = node.name;
     nodes_.insert_or_assign(std::move(name), std::move(node));
   }
-  // Keep the groups already in use. Fill up with the largest groups, and by name among equal ones, so that a
-  // restart selects the same groups.
+  // Keep the groups already in use. Fill up with the largest groups, and with groups of equal size in the order of
+  // their names, so that a restart selects the same groups.
   std::erase_if(own_, [this](const std::string& group) { return !sizes_.contains(group); });
   std::vector<std::pair<size_t, std::string>> others;
   for (const auto& [group, size] : sizes_) {
@@ -137,7 +137,7 @@ void NodeTable::Replace(std::vector<Node> nodes) {
     changed = ReplaceNow(std::move(nodes));
   }
   // Call regrouped_ without the lock, because PodTable takes its own lock first and then calls this table. Set
-  // known_ last, because it means that all pods have their groups.
+  // known_ last, because known() means that all pods have their groups.
   if (has_groups() && regrouped_ != nullptr) regrouped_(changed);
   const std::lock_guard lock(mutex_);
   known_ = true;

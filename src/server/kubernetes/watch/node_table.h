@@ -24,7 +24,7 @@ namespace taut::server {
 struct LargestNode {
   Amounts amounts = {};                   // largest amounts; absent if no node is known
   std::array<std::string, 2> nodes = {};  // name of the node with the amount, by resource; "": none
-  // By resource: why larger nodes do not count, such as "nodeSelector pool=small"; "": no node is larger.
+  // Reason why larger nodes do not count, by resource, such as "nodeSelector pool=small"; "": no node is larger.
   std::array<std::string, 2> for_ = {};
 
   // Returns a text for users, such as "the largest node (n7)" or "the largest node for nodeSelector pool=small
@@ -32,10 +32,10 @@ struct LargestNode {
   std::string ByText(Resource resource) const;
 };
 
-// Lowers each amount of `out` to the smaller of the two. For bounds that must all hold, such as the bounds of two
-// templates. Absent amounts do not bound.
+// Sets each amount of `out` to the smaller amount of `other` and `out`. For bounds that must all hold, such as the
+// bounds of two templates. Absent amounts do not bound.
 void TakeSmaller(LargestNode other, LargestNode& out);
-// Raises each amount of `out` to the larger of the two. For bounds of which any one is sufficient.
+// Sets each amount of `out` to the larger amount of `other` and `out`. For bounds of which any one is sufficient.
 void TakeLarger(const LargestNode& other, LargestNode& out);
 
 // The current nodes of a cluster. Thread-safe.
@@ -44,7 +44,7 @@ class NodeTable {
   static constexpr size_t kMostGroups = 32;
 
   // `group_label` is the label by whose value nodes are grouped; "" if nodes have no groups. `regrouped` receives
-  // the nodes whose group has changed. It is called without the lock, and may call this object.
+  // the nodes whose group has changed. `regrouped` is called without the lock, and may call this object.
   explicit NodeTable(std::string group_label = "",
                      std::function<void(const std::vector<std::string>& nodes)> regrouped = nullptr)
       : group_label_(std::move(group_label)), regrouped_(std::move(regrouped)) {}
@@ -65,20 +65,20 @@ class NodeTable {
   // Returns the largest amounts that the pod may have. If the pod is pinned to a known node (Pod::pinned_node),
   // these are the amounts of this node.
   LargestNode LargestFor(const Pod& pod) const;
-  // Returns the largest amounts that the pods of one job may have: the minimum over the filters of the pods, and
-  // for pinned pods the maximum over their nodes. Without pods, returns the amounts for a pod without conditions.
-  // O(pods), and O(nodes) per new filter and after a node has changed.
+  // Returns the largest amounts that the pods of one job may have. The result is the minimum over the filters of
+  // the pods, and for pinned pods the maximum over their nodes. Without pods, returns the amounts for a pod
+  // without conditions. O(pods), and O(nodes) per new filter and after a node has changed.
   LargestNode LargestFor(std::span<const PodPtr> pods) const;
 
   // Returns the node's value of the group label; "" if the node has none or its group is not in use, and nullopt
-  // if the node is unknown. At most kMostGroups are in use: the groups that were used before, then the largest
-  // groups.
+  // if the node is unknown. At most kMostGroups groups are in use: the groups that were used before, then the
+  // largest groups.
   std::optional<std::string> GroupOf(const std::string& node) const;
   // Returns the number of groups that are not in use.
   size_t num_groups_left_out() const;
 
  private:
-  // REQUIRES (all): mutex_ is locked.
+  // REQUIRES (all functions below): mutex_ is locked.
   const Node* Find(const std::string& name) const;
   std::optional<std::string> GroupNow(const std::string& name) const;
   std::string LabelOf(const Node& node) const;

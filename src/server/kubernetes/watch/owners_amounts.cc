@@ -6,8 +6,8 @@
 namespace taut::server {
 namespace {
 
-// Returns the recorded amount, or nullopt if it exceeds what any pod could have: anyone who may write the pod may
-// write its annotation.
+// Returns the recorded amount, or nullopt if it exceeds `most`, the largest amount of any pod. Anyone who may
+// write the pod may write its annotation.
 std::optional<double> Believed(const std::optional<double>& noted, const std::optional<double>& most) {
   return noted.has_value() && most.has_value() && *noted > *most ? std::nullopt : noted;
 }

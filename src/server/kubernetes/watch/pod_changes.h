@@ -42,7 +42,7 @@ class PodChanges {
   std::mutex mutex_;
   absl::flat_hash_set<std::string> workloads_;
   absl::flat_hash_map<std::string, PodPtr> pods_;
-  std::vector<PodPtr> gone_killed_;  // first 10,000; later ones are dropped
+  std::vector<PodPtr> gone_killed_;  // first 10,000 pods; later pods are dropped
   std::set<PodController> unknown_owners_;
 };
 

@@ -57,7 +57,7 @@ class PodKills : public testing::Test {
     ASSERT_TRUE(parser.ParseWatch<Pod>(line, meta, pod).ok()) << line;
     meta.event == WatchEvent::kDeleted ? cluster_.pods().Remove(pod) : cluster_.pods().Put(pod);
   }
-  // Passes pods on like tautd. With `all`, includes pods that did not change.
+  // Reports pods as tautd does. With `all`, includes pods that did not change.
   std::vector<OomSighting> PassOn(int second, bool all = false) {
     const Timestamp now = Timestamp::FromSeconds(kKillsNow + second);
     IngestIntake to(*ingest_, now);

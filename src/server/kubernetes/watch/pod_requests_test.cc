@@ -34,7 +34,7 @@ TEST(PodRequests, ContainersAndSidecarsAreTheSum) {
   EXPECT_EQ(RequestsBeyondContainers(pod), Amounts());
 }
 
-// An init container that sleeps for a week has its requests for a week.
+// The requests of an init container count, because it may run for as long as a week.
 TEST(PodRequests, AnInitContainerCountsByResourceWithTheSidecarsBeforeIt) {
   const Pod pod = PodOf(StrCat(R"({"initContainers":[)", Asks("first", "1", "500Mi"), ",",
                                Asks("proxy", "1", "10Mi", true), ",", Asks("second", "4", "20Mi"),

@@ -159,7 +159,7 @@ std::optional<std::string> PodTable::GroupNow(const Pod& pod, const Pod* before)
       return OrdinalGroup(pod.name, pod.owner_name);
     case SplitBy::kNode: {
       std::optional<std::string> group = nodes_.GroupOf(NodeOf(pod));
-      // A pod outlives its node for a while, in which its job must not change.
+      // A pod may outlive its node for a while. Its job must not change in this time.
       return group.has_value() ? group : std::optional(was.value_or(""));
     }
   }

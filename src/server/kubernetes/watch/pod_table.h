@@ -35,8 +35,8 @@ class PodTable {
     PodPtr pod;
     std::shared_ptr<const WorkloadName> workload;
   };
-  // The arguments must outlive the table. Lock order: the table locks itself before it calls the arguments, so
-  // these must not call the table while they are locked.
+  // The arguments must outlive the table. Lock order: the table locks its mutex before it calls an argument. An
+  // argument must therefore not call the table while the argument's own mutex is locked.
   PodTable(const NodeTable& nodes, const SplitOrders& splits, ClusterOwners& owners,
            ContainerIndex& containers, PodChanges& changes)
       : nodes_(nodes), splits_(splits), owners_(owners), containers_(containers), changes_(changes) {}
@@ -58,7 +58,7 @@ class PodTable {
   void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>* in_template);
 
   // ---- queries by pod ----
-  std::optional<size_t> size() const;  // nullopt before the first list of pods
+  std::optional<size_t> size() const;  // number of pods; nullopt before the first list
   std::optional<SeenPod> Find(const std::string& key) const;
   // Returns the workload of a pod. If the table lacks the pod, derives the workload from the pod's owner.
   WorkloadName WorkloadOf(const Pod& pod) const;
@@ -108,7 +108,7 @@ class PodTable {
   bool listed_ = false;
   std::map<std::string, Entry> pods_;
   WorkloadIndex workloads_;
-  uint64_t regrouped_ = 0;  // grows with each change that may affect groups
+  uint64_t regrouped_ = 0;  // version, which increases with each change that may affect groups
   // Pods of DaemonSets by node, if nodes have groups.
   std::map<std::string, std::set<std::string>> daemon_pods_;
   // Filters of all pods by NodeFilter::key, so that the pods of a template share one filter.

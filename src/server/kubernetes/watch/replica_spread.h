@@ -1,5 +1,6 @@
 // Detects StatefulSets whose replicas use different amounts for hours, such as a primary and its standbys. A limit
-// for all replicas then exceeds the need of most, and users may split the workload (workload_split.h). No I/O.
+// for all replicas then exceeds the need of most replicas, and users may split the workload (workload_split.h). No
+// I/O.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +28,14 @@ class ReplicaSpread {
   // Averages have a half-life of six hours, and are used after twelve hours. A window is five minutes.
   static constexpr int kFewestWindows = 144;
   static constexpr double kHalfLifeWindows = 72;
-  // Replicas start to differ once the largest average exceeds kBegin times the smallest, and exceeds it by the
-  // material amount. They no longer differ once the largest average is at most kEnd times the smallest, or exceeds
-  // it by less than this amount.
+  // Replicas start to differ once the largest average exceeds kBegin times the smallest, and their difference
+  // exceeds the material amount. Replicas no longer differ once the largest average is at most kEnd times the
+  // smallest, or their difference is at most the material amount.
   static constexpr double kBegin = 2, kEnd = 1.5;
   static constexpr double kMaterialCores = 0.1, kMaterialBytes = 100.0 * 1024 * 1024;
 
-  // Whether the annotation that splits a StatefulSet has an effect. kNever if tautd watches no cluster.
+  // kByAnnotation: an annotation splits a StatefulSet. kNever: the annotation has no effect, because tautd watches
+  // no cluster.
   enum class Splits : uint8_t { kByAnnotation, kNever };
   explicit ReplicaSpread(Splits splits = Splits::kByAnnotation) : splits_(splits) {}
 

@@ -1,5 +1,5 @@
-// Detects StatefulSets whose replicas use different amounts if tautd watches no cluster. The names of jobs and
-// tasks show which tasks are replicas of one workload.
+// Detects StatefulSets whose replicas use different amounts, for a tautd that watches no cluster. The names of
+// jobs and tasks show which tasks are replicas of one workload.
 #pragma once
 
 #include <string>

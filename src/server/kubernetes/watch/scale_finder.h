@@ -36,8 +36,9 @@ class ScaleFinder {
   explicit ScaleFinder(Options options) : options_(std::move(options)) {}
 
   // Returns the path of the workload, such as "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web". Returns
-  // InvalidArgument if no namespaced kind of this name has a scale, or if kinds in several groups do, which the
-  // error names. Returns Unavailable if the kind is not found and a group did not respond.
+  // InvalidArgument if no namespaced kind of this name has a scale. If kinds in several groups have a scale,
+  // returns InvalidArgument with the names of the groups. Returns Unavailable if the kind is not found and a group
+  // did not respond.
   absl::StatusOr<std::string> PathOf(const WorkloadName& workload);
   // Returns the namespaced kind with this name, in lower case, that can be listed. Returns the errors of PathOf().
   absl::StatusOr<FoundKind> Find(const std::string& kind);

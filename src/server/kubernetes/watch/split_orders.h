@@ -33,7 +33,7 @@ class SplitOrders {
 
   // Returns the rule by which the pod's workload is split.
   SplitBy Of(const Pod& pod) const;
-  // Returns what is wrong with the workload's annotation kSplitAnnotation, as text for users; "" if nothing is.
+  // Returns the error in the workload's annotation kSplitAnnotation, as text for users; "" if there is none.
   std::string WrongOf(const WorkloadName& workload) const;
 
  private:

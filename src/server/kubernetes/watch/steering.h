@@ -5,8 +5,8 @@
 //   CONTAINER.tautline.dev/KEY  for one container of the workload
 //
 // The label tautline.dev/mode with the value off or observe opts out, like the annotation. If both are present,
-// the safer mode applies. Other labels with such names have no effect. Labels and annotations of pods can only opt
-// out.
+// the safer mode applies. Other labels tautline.dev/KEY have no effect. Labels and annotations of pods can only
+// opt out.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ class Steering {
   std::vector<Label> Of(const WorkloadName& workload) const;
 
  private:
-  // REQUIRES (all): mutex_ is locked.
+  // REQUIRES (all functions below): mutex_ is locked.
   void PutLocked(const std::string& kind, const OwnedObject& object);
   void NoteRefused(const std::string& key, const std::string& kind, const OwnedObject& object);
   static std::string KeyOf(const std::string& kind, const OwnedObject& object);

@@ -28,12 +28,12 @@ struct ContainerAdvice {
 struct VpaAdvice {
   std::vector<ContainerAdvice> containers;
   bool has_pods = false;  // true if the workload has pods
-  // Explains to users why requests with a recommendation get no target; "" if each of them gets one.
+  // Reason why requests with a recommendation have no target, as text for users; "" if each has a target.
   std::string stays = {};
   Amounts largest_node = {};  // largest node on which the pods may run; absent if unknown
 };
 
-// Returns true if the VPA sets this resource of the container, by its resource policy.
+// Returns true if the VPA's resource policy permits the VPA to set this resource of the container.
 bool Controls(const Vpa& vpa, std::string_view container, Resource resource);
 
 // Returns a merge patch for the VPA's status. For each container with an amount, target, lowerBound and upperBound
@@ -48,7 +48,7 @@ bool Controls(const Vpa& vpa, std::string_view container, Resource resource);
 // removes an earlier recommendation. `time` is the time of the condition in RFC 3339.
 std::string VpaStatusPatch(const Vpa& vpa, const VpaAdvice& advice, std::string_view time);
 
-// Returns true if the VPA does not change the limits of the container, by its resource policy.
+// Returns true if the VPA's resource policy leaves the limits of the container unchanged.
 bool SetsRequestsOnly(const Vpa& vpa, std::string_view container);
 
 // Returns the target, which is a request, for a recommended amount. If the amount is the limit of a container of

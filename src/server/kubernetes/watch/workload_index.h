@@ -43,7 +43,7 @@ class WorkloadIndex {
     std::shared_ptr<const WorkloadName> workload;
     Pods pods;
   };
-  // As GroupsOf, for the key of a workload without a group.
+  // Same as GroupsOf(), for the key of a workload without a group.
   std::vector<std::string> GroupsOfKey(const std::string& workload) const;
 
   absl::flat_hash_map<std::string, Group> workloads_;

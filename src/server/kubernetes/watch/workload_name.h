@@ -22,7 +22,8 @@ struct WorkloadName {
 // "logging/daemonset/fluentd@large".
 std::string WorkloadKey(const WorkloadName& workload);
 std::string WorkloadKey(std::string_view namespace_name, std::string_view kind, std::string_view name);
-// Returns the key of a group of the workload with the key `whole`, which has no group; `whole` itself for "".
+// Returns the key of a group of a workload. `whole` is the workload's key without a group, which is also the
+// result for the group "".
 std::string KeyOfGroup(std::string_view whole, std::string_view group);
 
 // Determines which pods or containers of a cluster form one job, and the job's name.

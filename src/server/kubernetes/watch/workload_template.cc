@@ -33,8 +33,8 @@ constexpr GitOpsMark kGitOpsMarks[] = {
     {"labels", "kustomize.toolkit.fluxcd.io/name", "Flux"},
     {"labels", "helm.toolkit.fluxcd.io/name", "Flux"},
 };
-// Field managers of GitOps tools. They identify an Argo CD that tracks objects by the label
-// app.kubernetes.io/instance, which Helm also sets.
+// Field managers of GitOps tools. An Argo CD that tracks objects by the label app.kubernetes.io/instance is
+// identified by its field manager, because Helm also sets this label.
 constexpr GitOpsMark kGitOpsManagers[] = {
     {"", "argocd-controller", "Argo CD"},
     {"", "argocd-application-controller", "Argo CD"},
@@ -188,8 +188,8 @@ absl::StatusOr<WorkloadTemplate> ParseWorkloadTemplate(const WorkloadName& workl
   out.noted =
       static_cast<bool>(tree.root()["spec"]["template"]["metadata"]["annotations"][kOwnersAnnotation]);
   metadata["managedFields"].ForEachItem([&out](JsonNode entry) { TakeManager(entry, out); });
-  // A field that Tautline does not own is the owner's, even if Tautline owned it before. The annotation contains
-  // the owner's amounts only of fields that Tautline owns.
+  // A field that Tautline does not own has the owner's amount, even if Tautline owned the field before. The
+  // annotation contains the owner's amounts only of fields that Tautline owns.
   for (size_t i = 0; i < out.containers.size(); ++i) {
     ContainerState& c = out.containers[i];
     for (const Resource r : kPodResources) {

@@ -26,22 +26,22 @@ struct TemplateField {
   int64_t other_s = 0;     // Unix time of the change by `other`
 };
 
-// The pod template of a workload as the API server has it.
+// The pod template of a workload as stored by the API server.
 struct WorkloadTemplate {
   std::string resource_version;
-  // Amounts in the template; owner_* contains the owner's. A request that the template lacks is absent.
+  // Amounts in the template; owner_* contains the owner's amounts. A request that the template lacks is absent.
   std::vector<ContainerState> containers;
   struct Fields {
     TemplateField request, limit;
   };
   // Managers of the fields, by container and resource.
   std::vector<PerResource<Fields>> fields;
-  bool noted = false;   // Tautline has set amounts, and kOwnersAnnotation contains the owner's
+  bool noted = false;   // true: Tautline has set amounts, and kOwnersAnnotation contains the owner's amounts
   int64_t set_s = 0;    // Unix time of Tautline's last apply; 0: never
   std::string gitops;   // GitOps tool that restores the template, as text for users; "": none known
   std::string blocked;  // reason why a change would not affect all pods; "": a change affects all pods
   std::string rolling;  // the current rollout, as text for users; "": none
-  bool stuck = false;   // the last rollout exceeded its progress deadline
+  bool stuck = false;   // true: the last rollout exceeded its progress deadline
 };
 
 // Parses a Deployment, StatefulSet or DaemonSet, depending on the workload's kind. Returns InvalidArgument for
