@@ -151,7 +151,8 @@ TEST(ActuatorRestart, AKillAtAnyPointLeavesTheActuatorWithWhatIsInForce) {
   }
 }
 
-// With `clock: samples` and samples of the past, an outcome by the wall clock is years ahead of each kill.
+// With `clock: samples` and samples of the past, an outcome dated by the wall clock would be years later than
+// every kill.
 TEST(ActuatorRestart, AnOutcomeIsNotLaterThanTheClockOfWindows) {
   HoldingCell c(true);
   c.actuator().time_s = ControlCell::Minute(0).seconds() + 3 * 365 * kDaySeconds;
@@ -165,8 +166,8 @@ TEST(ActuatorRestart, AnOutcomeIsNotLaterThanTheClockOfWindows) {
   for (const Decision& d : *decisions) EXPECT_LE(d.outcome_time_s, ControlCell::Minute(76).seconds());
 }
 
-// A checkpoint with only the state, as earlier versions stored it. The state may be older than all of these
-// decisions.
+// A checkpoint with only the actuator's state, in the format of earlier versions. The state may be older than all
+// stored decisions.
 TEST(ActuatorRestart, AStateOfAnOlderVersionGetsAllThatIsStored) {
   HoldingCell c(true);
   for (int minute = 0; minute < 75; ++minute) c.Live(minute);

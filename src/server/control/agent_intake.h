@@ -1,4 +1,4 @@
-// Interface of the control plane for agents: it accepts their reports and returns the limits in force.
+// Interface of the control plane for agents: accepts reports and returns the limits in force.
 #pragma once
 
 #include <optional>

@@ -10,7 +10,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kStart = ControlCell::kStart;  // a window begins here
+constexpr int64_t kStart = ControlCell::kStart;  // start of a window
 constexpr NamedTask kWeb{"shop/web", "web-1", {}}, kWeb2{"shop/web", "web-2", {}};
 
 Timestamp At(int64_t second) { return Timestamp::FromSeconds(kStart + second); }
@@ -179,7 +179,8 @@ TEST(ControlAgents, AKillToldTwiceIsStoredOnce) {
   EXPECT_EQ(cell.told().back().kind, DecisionKind::kOomRaise);
   // After a restart, the daemon still recognises a repeated report of the kill.
   cell.Restart();
-  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb2, At(4301), 1, 2e8, At(4301)).ok());  // numbers differ
+  // The tasks have other numbers than before the restart.
+  ASSERT_TRUE(cell.control().agents().TakeOom(kWeb2, At(4301), 1, 2e8, At(4301)).ok());
   ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, time, 2, 2e8, time).ok());
   ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, time, 2, std::nullopt, time).ok());
   ASSERT_TRUE(cell.control().Tick(time).ok());

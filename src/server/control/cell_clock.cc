@@ -3,10 +3,10 @@
 namespace taut::server {
 namespace {
 
-// A silence longer than this, in addition to the time that a window stays open, is a gap. A gap is read from the
-// history.
+// Tolerance for silences, in addition to the time that a window stays open. A longer silence is a gap, which is
+// read from the history.
 constexpr int64_t kShortSilenceSeconds = 60;
-// After a gap, windows stay open for this long, so that senders can resend queued samples.
+// Time that windows stay open after a gap, so that senders can resend queued samples.
 constexpr int64_t kCatchUpSeconds = 20;
 constexpr int64_t kGapSeconds = 60;
 

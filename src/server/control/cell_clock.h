@@ -35,7 +35,7 @@ class CellClock {
 
   bool by_samples() const { return source_ == ClockSource::kSamples; }
   bool has_samples() const { return newest_sample_.us != INT64_MIN; }
-  // Time of the newest sample of any source; INT64_MIN before the first.
+  // Returns the time of the newest sample of any source; INT64_MIN before the first sample.
   Timestamp newest_sample() const { return newest_sample_; }
   // Returns the time of the cell. With time by samples: the newest sample's time, 0 before the first sample.
   // Else: the latest wall clock time that this object received.
@@ -57,9 +57,9 @@ class CellClock {
   void Hear(Timestamp newest, Timestamp newest_of_series, Timestamp now);
   // Calls Hear with the current now(). The first call with a sample also sets the first watermark.
   void Note(Timestamp newest, Timestamp newest_of_series);
-  // With time by samples: handles a request whose newest sample has this `time`. `kept` is true if a sample
-  // of the request was accepted. The time does not move back to a window before `first`, since the windows
-  // before it are closed for good. Returns the new time of the cell if it moved back, else nullopt.
+  // With time by samples: handles a request whose newest sample has this `time`. `kept` is true if a sample of the
+  // request was accepted. The time does not move back to a window before `first`, because earlier windows are
+  // closed for good. Returns the new time of the cell if it moved back, else nullopt.
   std::optional<Timestamp> Offer(Timestamp time, bool kept, WindowId first);
 
   // Returns the time up to which windows close now: at most the newest sample's time plus the time since its
@@ -80,9 +80,9 @@ class CellClock {
   struct Span {
     Timestamp begin, end;
   };
-  // Returns the time without samples that ends at `now`, in the first call after ExpectGap; nullopt in other
-  // calls, or if this time is a minute or less. With `senders_resend`, no window closes for the next 20 s, so
-  // that senders can resend queued samples.
+  // Returns the time without samples that ends at `now`, in the first call after ExpectGap. Returns nullopt in
+  // other calls, or if this time is a minute or less. With `senders_resend`, no window closes for the next 20 s,
+  // so that senders can resend queued samples.
   std::optional<Span> EndGap(Timestamp now, bool senders_resend);
   // Returns true while windows stay open for senders that resend samples, after EndGap.
   bool catching_up(Timestamp now) const { return now < catch_up_until_; }

@@ -1,5 +1,5 @@
-// A cluster in memory for the chaos test. Its workloads have pods that use memory and are killed at the limit
-// of their cgroup. Its actuator carries orders out late, fails or repeats them. It produces the series that
+// A cluster in memory for the chaos test. Its workloads have pods that use memory and are killed at the limit of
+// their cgroup. Its actuator carries orders out late, fails or repeats them. The cluster produces the series that
 // Prometheus sends.
 #pragma once
 
@@ -38,7 +38,7 @@ struct ChaosPod {
   std::string name;
   double limit = 0;  // limit of the pod's cgroup, bytes
   double used = 0, peak = 0;
-  double growth = 0;  // bytes a second
+  double growth = 0;  // growth of usage, bytes a second
   int64_t grows_until_s = 0;
   double cpu_s = 0;
   bool runs = true, is_scraped = false;
@@ -52,7 +52,7 @@ struct ChaosKill {
   int64_t time_s = 0;
   double limit = 0;  // limit of the pod's cgroup, bytes
   // False if the series do not show the kill: the pod was deleted before a scrape, or killed again before its
-  // first one.
+  // first scrape.
   bool is_shown = true;
 };
 
@@ -100,7 +100,8 @@ class ChaosCluster {
   void Roll(ChaosWorkload& w, std::optional<double> limit, int64_t now_s) {
     ++w.generation;
     w.pods.clear();
-    constexpr int64_t kBackOffSeconds = 330, kScrapeSeconds = 30;  // a restart shows a kill, too
+    // A kill may first show at the restart after the back-off.
+    constexpr int64_t kBackOffSeconds = 330, kScrapeSeconds = 30;
     for (auto kill = kills_.rbegin(); kill != kills_.rend(); ++kill) {
       if (kill->time_s < now_s - kBackOffSeconds - kScrapeSeconds) break;
       if (kill->job == w.job) kill->is_shown = false;
@@ -217,7 +218,7 @@ class ChaosCluster {
 
   ChaosRandom& random_;
   std::vector<ChaosWorkload> workloads_;
-  std::vector<ChaosKill> kills_;  // ascending by time
+  std::vector<ChaosKill> kills_;  // kills, ascending by time
   int next_ = 0;
 };
 

@@ -129,7 +129,7 @@ class Chaos {
 
   void Start() {
     process_.is_dead = false;
-    error_s_ = 0;  // starts under a wrong clock: clock_guard_test.cc, tests/daemon/clock_test.py
+    error_s_ = 0;  // clock_guard_test.cc and tests/daemon/clock_test.py cover starts under a wrong clock
     mortal_.dies_in = 0;
     actuator_ = std::make_unique<ChaosActuator>(process_, cluster_, random_);
     owners_.is_synced = is_told_ = false;
@@ -201,7 +201,7 @@ class Chaos {
       if (IsOut(w)) known_[w.job].out = true;
     }
   }
-  // Settings made by people take precedence over annotations.
+  // Returns true if the workload is opted out. Settings made by people take precedence over annotations.
   bool IsOut(const ChaosWorkload& w) {
     const auto& set = known_[w.job].set_by_people;
     const auto it = set.find("mode");
@@ -340,7 +340,7 @@ void Chaos::SetByPerson(ChaosWorkload& w) {
   if (!set.contains(key)) value = key == "mode" ? "off" : StrCat(20 + random_.Below(200), "MiB");
   const absl::StatusOr<SettingChange> change = SetOne(*control_, *id, key, value, "owner");
   if (process_.is_dead) {
-    // The decision may be stored.
+    // The store may have accepted the change before the process died.
     const auto stored = *store_.Settings(w.job, 1000);
     set.clear();
     for (auto it = stored.rbegin(); it != stored.rend(); ++it) {
@@ -437,7 +437,8 @@ void Chaos::CheckKills() {
 
 void Chaos::CheckKillsOf(const std::string& job, const std::vector<OomRecord>& charged,
                          std::vector<ChaosKill> real) {
-  // An end that is scraped before the restart has the sample's time; a restart shows an earlier end.
+  // Greatest time from a kill to its OOM record: for a dated record, whose time may be the time of the sample that
+  // shows the end, and for an undated record.
   constexpr int64_t kShownSeconds = 2, kUndatedSeconds = 420;
   std::vector<OomRecord> undated;
   const auto pair = [&](OomRecord oom, int64_t within_s) {

@@ -9,7 +9,7 @@ namespace {
 // First byte of the actuator's checkpoint. Older versions stored only the state, which never begins with this
 // byte.
 constexpr uint8_t kSavedWithDecision = 0xFE;
-constexpr size_t kChunksAtATime = 16;                         // encoded under one lock: about 10 ms
+constexpr size_t kChunksAtATime = 16;                         // chunks encoded under one lock: about 10 ms
 constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // size of a commit, and so of the store's log
 
 }  // namespace
@@ -24,9 +24,8 @@ void Checkpointer::SaveWithPass(WindowId through, bool fleet_too) {
 }
 
 void Checkpointer::SaveActuator(WindowId through) {
-  // published() is read before the state, so that an order between the two reads is sent again after a
-  // restart. In the opposite order of reads it would be lost: the checkpoint would claim an order that its
-  // state lacks.
+  // published() is read before the state, so that an order between the two reads is sent again after a restart. If
+  // the state were read first, the order would be lost: the checkpoint would list an order that its state lacks.
   std::string bytes;
   ByteWriter out(&bytes);
   out.Put(kSavedWithDecision);

@@ -26,9 +26,9 @@ class Checkpointer {
   void SaveWithPass(WindowId through, bool fleet_too);
   // Adds the chunks of these jobs to the unsaved state; the next commit stores them.
   void SaveChunksOf(std::span<const JobId> jobs, WindowId through);
-  // Saves the chunks that are due, up to 16 MiB a commit. These commits follow the commit of the pass, so
-  // that they do not delay its orders, and memory stays small. `through`: a stored window. Returns the
-  // store's error; unsaved() then keeps the encoded chunks, and the next call continues with the next chunk.
+  // Saves the chunks that are due, up to 16 MiB a commit. These commits follow the commit of the pass, so that the
+  // orders of the pass are not delayed, and memory stays small. `through`: a stored window. Returns the store's
+  // error; unsaved() then keeps the encoded chunks, and the next call continues with the next chunk.
   absl::Status SaveDue(WindowId through) { return SaveNext(through, PerPass()); }
   // Saves all chunks, with the commits and errors of SaveDue.
   absl::Status SaveAll(WindowId through) {

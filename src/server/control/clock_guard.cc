@@ -12,7 +12,7 @@ namespace {
 // There is at most one vote a second, the median of the requests in a step, and votes are remembered for five
 // minutes. A second with a thousand requests therefore has no more weight than a second with one request.
 constexpr double kVoteSeconds = 1, kRememberSeconds = 300;
-constexpr size_t kMostMachines = 64;  // number remembered during a wait
+constexpr size_t kMostMachines = 64;  // greatest number of machines remembered during a wait
 
 double SecondsOf(Timestamp t) { return static_cast<double>(t.us) / static_cast<double>(kMicrosPerSecond); }
 
@@ -32,7 +32,7 @@ ClockGuard::ClockGuard(const Options& options, Timestamp wall, double steady_s,
   if (!stored.has_value()) return;
   stored_offset_s_ = SecondsOf(*stored) - steady_s;
   const double ahead = SecondsOf(wall) - SecondsOf(*stored);
-  // A start this soon after the newest stored window needs no agreeing samples to confirm the wall clock.
+  // A start at most soon_s after the newest stored window needs no samples to confirm the wall clock.
   confirmed_ = ahead >= 0 && ahead <= static_cast<double>(options_.soon_s);
   if (ahead > static_cast<double>(options_.soon_s) && options_.wait_s > 0) {
     state_ = State::kWaits;
@@ -169,7 +169,7 @@ Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const
     TakeVotes(steady_s, said);
     if (near) {
       const int for_wall = VotesFor(wall, steady_s);
-      // The time never goes back: it stands still until a slightly corrected clock has caught up.
+      // The time never decreases: it stays constant until a slightly corrected clock has caught up.
       Adopt(std::max(wall, last), steady_s, State::kFollows);
       confirmed_ |= for_wall >= options_.min_votes;
     } else {
@@ -195,7 +195,7 @@ void ClockGuard::MaybeFollow(double wall_s, double held_s, double steady_s) {
   const bool lasts =
       !votes_.empty() && steady_s - votes_.front().steady_s >= static_cast<double>(options_.confirm_s);
   const bool senders_agree = lasts && for_wall >= options_.min_votes && for_held * 10 <= for_wall;
-  // Before anything has agreed with the held time, the wall clock's time is as probable as the held time.
+  // Before any source has agreed with the held time, the wall clock's time is as probable as the held time.
   const bool possible = !stored_offset_s_.has_value() ||
                         wall_s >= *stored_offset_s_ + steady_s - static_cast<double>(options_.max_step_s);
   const bool unknown = !confirmed_ && votes_.empty() && possible;

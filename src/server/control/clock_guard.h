@@ -24,16 +24,16 @@ class ClockGuard {
     int64_t max_step_s = 60;
     // Greatest difference between samples and a clock that counts as agreement, seconds.
     int64_t agree_s = 600;
-    // After a jump, the wall clock is followed once senders have agreed with it, and not with the steady
-    // clock, for this time.
+    // Time for which senders must agree with the wall clock, and not with the steady clock, until the wall clock
+    // is followed after a jump, seconds.
     int64_t confirm_s = 30;
     // Least number of votes for an agreement. There is at most one vote a second.
     int min_votes = 3;
-    // After a stop, any later time is possible. If the wall clock is further ahead of all senders than this,
-    // the senders' time is used, because senders do not queue samples for longer.
+    // Greatest age of samples that senders queue, seconds. After a stop, any later time is possible. If the wall
+    // clock is further ahead of all senders than this age, the senders' time is used.
     int64_t max_backlog_s = 86'400;
-    // A start further than this after the newest stored data waits for confirmation: either the machine was
-    // off, or its clock is wrong.
+    // Longest time from the newest stored data to a start that waits for no confirmation, seconds. After a longer
+    // time, either the machine was off or its clock is wrong.
     int64_t soon_s = 3600;
     // One of three things confirms a start: samples from `min_senders` other machines that agree with the
     // clock, `wait_s` without a jump of the clock, or Confirm(). `wait_s` = 0: no start waits.
@@ -89,12 +89,12 @@ class ClockGuard {
     double offset_s = 0;  // time of the sample less steady_s
   };
   void TakeVotes(double steady_s, std::span<const SaidTime> said);
-  // One step of a wait: continues it or ends it.
+  // Continues or ends the wait.
   void Wait(double wall_s, double steady_s, std::span<const SaidTime> said);
   // Handles a jump of the followed wall clock: the steady clock advances the time from `held_s` on.
   void Jump(double held_s, double steady_s);
-  // Follows a wall clock that differs from the held time, if senders agree with the wall clock or nothing is
-  // known.
+  // Follows a wall clock that differs from the held time if senders agree with the wall clock. In kHolds, also
+  // follows it without any votes, if its time is possible and nothing has confirmed the held time.
   void MaybeFollow(double wall_s, double held_s, double steady_s);
   // Adopts the senders' time if the senders agree on another possible time.
   void MaybeBelieveSenders(double wall_s, double steady_s);

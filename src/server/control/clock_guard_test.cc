@@ -79,7 +79,7 @@ TEST(ClockGuard, AYearAheadForTwelveMinutesChangesNothing) {
   }
 }
 
-// The machine slept: its monotonic clock stood still, and the senders agree with the wall clock.
+// The machine was suspended: its monotonic clock did not advance, and the senders agree with the wall clock.
 TEST(ClockGuard, ASuspendedMachineGoesOnWhenSendersAgree) {
   World w;
   w.Live(100);
@@ -89,7 +89,7 @@ TEST(ClockGuard, ASuspendedMachineGoesOnWhenSendersAgree) {
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
 }
 
-// The interval of the senders does not matter: a second or a minute.
+// The result does not depend on the interval of the senders, which is a second or a minute.
 TEST(ClockGuard, BusyAndQuietSendersAreHeard) {
   for (const bool busy : {true, false}) {
     ClockGuard guard(AtSeconds(kBeginS), 0, std::nullopt);
@@ -154,7 +154,7 @@ TEST(ClockGuard, SendersAheadOfARightClockAreNotBelieved) {
   EXPECT_TRUE(w.guard.senders_disagree()) << "but it is worth saying";
 }
 
-// The clock is an hour ahead at the start, which is possible after a stop of an hour; then it is an hour
+// At the start, the clock is an hour ahead, which is possible after a stop of an hour. Then the clock is an hour
 // late, which is impossible.
 TEST(ClockGuard, NoTimeBeforeWhatIsStoredIsBelieved) {
   World w(kBeginS - 60, kHourS - 120);
@@ -165,7 +165,8 @@ TEST(ClockGuard, NoTimeBeforeWhatIsStoredIsBelieved) {
   EXPECT_NEAR(w.Live(60), 0, 1);
 }
 
-// A machine boots a day ahead, with its own Prometheus, whose samples have the same wrong time.
+// After a boot, the clock of a machine is a day ahead. The machine's own Prometheus sends samples with the same
+// wrong time.
 TEST(ClockGuard, AStartFarBeyondTheStoredDataWaits) {
   World w(kBeginS - 600, kDay);
   w.sender_error = kDay;

@@ -10,7 +10,7 @@ namespace taut::server {
 
 struct ClockView {
   std::string sentence;           // reason why the machine's clock is not used; "" while it is used
-  bool samples_disagree = false;  // senders agree on a time much later than the believed time
+  bool samples_disagree = false;  // true: senders agree on a time much later than the believed time
   double wall_ahead_s = 0;        // lead of the machine's clock over the believed time, seconds
   uint64_t jumps = 0;             // number of jumps since the start
   // True after a start far beyond the stored data: no decision is made until the time is confirmed.

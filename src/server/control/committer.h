@@ -31,7 +31,7 @@ struct TickEvents {
   std::span<const std::pair<JobId, brain::ReplicaStepBack>> step_backs = {};
   std::span<const std::pair<JobId, brain::ReplicaHoldChange>> holds = {};
   std::span<const JobPast> pasts = {};
-  const ClosedWindow* window = nullptr;  // null if no window closed
+  const ClosedWindow* window = nullptr;  // closed window; null if no window closed
   std::span<const OutcomeUpdate> outcomes = {};
 };
 
@@ -49,8 +49,8 @@ class Committer {
   };
   explicit Committer(const Parts& parts) : parts_(parts) {}
 
-  // Returns the lock for the right to decide. Every member below REQUIRES this lock, except OnTick. A thread locks
-  // it before any other mutex.
+  // Returns the mutex whose holder may make decisions. Every member below except OnTick REQUIRES this mutex. A
+  // thread locks it before any other mutex.
   std::mutex& writer() { return writer_; }
 
   // Returns the state decided since the last commit. Callers add to this state and then call Commit.
@@ -75,8 +75,7 @@ class Committer {
   uint64_t published() const { return published_; }
   // Notes that the orders up to this decision were passed to the actuator, in this or a previous start.
   void NotePublished(uint64_t decision) { published_ = std::max(published_, decision); }
-  // Asks the store whether it accepts writes, without a write, and updates the status. Returns the store's
-  // error.
+  // Checks, without a write, that the store accepts writes, and updates the status. Returns the store's error.
   absl::Status CheckStore();
   // Adds a listener. Listeners are called in the order of registration. Called before the first tick.
   void OnTick(std::function<void(const TickEvents&)> listener) { listeners_.push_back(std::move(listener)); }

@@ -27,7 +27,7 @@ void Reloading::Finish() const {
   }
 }
 
-// Selects, again and again, the first component in the list whose predecessors are selected.
+// Orders the components: repeatedly selects the first remaining component whose predecessors are all selected.
 absl::Status ComponentList::PutInOrder() {
   std::vector<std::unique_ptr<Component>> ordered;
   const auto waits = [&](const std::unique_ptr<Component>& component) {

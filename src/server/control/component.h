@@ -31,10 +31,10 @@ namespace taut::server {
 // The daemon as its components use it. The context outlives the components and does not change after
 // `control` is set.
 struct DaemonContext {
-  ControlPlane* control = nullptr;  // null until the first Start
+  ControlPlane* control = nullptr;  // control plane; null until the first Start
   DaemonLog* log = nullptr;
   States* states = nullptr;     // the store's named states
-  std::string store_path = {};  // "memory" if there is no file
+  std::string store_path = {};  // path of the store; "memory" if there is no file
   std::string state_dir = {};   // folder for files outside the store; the store's folder if it has one
   ClockSource clock = ClockSource::kWall;
   // Returns the believed time (ClockGuard). `now` and all functions below are thread-safe.
@@ -104,8 +104,7 @@ class Component {
   virtual void Collect(MetricsText& /*out*/) const {}
   // Adds sentences for people about present problems.
   virtual void Warn(std::vector<std::string>& /*warnings*/) const {}
-  // Ends the component's threads and connections. May be called without a Start before. One last pass
-  // follows.
+  // Ends the component's threads and connections. May be called without an earlier Start. One last pass follows.
   virtual void Stop() {}
   // Stores the component's state after the last pass.
   virtual void Save() {}

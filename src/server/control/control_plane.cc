@@ -140,7 +140,7 @@ absl::Status ControlPlane::ActOnOoms(size_t count, brain::When when) {
   Unsaved& unsaved = committer_.unsaved();
   {
     const auto fleet = fleet_.Write();
-    // Kills of jobs that the fleet does not know yet wait for the next tick.
+    // Kills of jobs that are not in the fleet yet wait for the next tick.
     const auto end = sightings_.begin() + static_cast<std::ptrdiff_t>(count);
     const auto known = std::stable_partition(sightings_.begin(), end,
                                              [&](const OomSighting& o) { return !fleet->Has(o.job); });

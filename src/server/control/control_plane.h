@@ -1,6 +1,6 @@
-// The core of the daemon, without its front ends: it receives samples, closes windows, and decides, stores
-// and applies limits. It joins ingest, the live fleet, a store and an actuator. Queries read snapshots. Time
-// is an argument.
+// The core of the daemon, without its front ends: it receives samples, closes windows, and decides, stores and
+// applies limits. The control plane connects ingest, the live fleet, a store and an actuator. Queries read
+// snapshots. Time is an argument.
 //
 // Threads: one thread calls Tick; all other calls are thread-safe. A pass releases the lock of the fleet
 // after every few hundred jobs. A decision is stored before any caller can read it.
@@ -38,8 +38,8 @@ struct ControlOptions {
   LiveIngest::Options ingest;
   JobRegistry::Options jobs;
   brain::LiveSettings live;
-  // Each chunk of jobs is saved to a checkpoint once per this many windows. A restart processes at most this
-  // many windows again.
+  // Number of windows between two checkpoints of a chunk of jobs. A restart processes at most this number of
+  // windows again.
   int checkpoint_windows = 6;
   // Number of threads that step and load jobs; 0: one per core. The number does not change results.
   int threads = 0;
@@ -55,7 +55,7 @@ class ControlPlane {
     Actuator* actuator = nullptr;
     std::function<double()> steady_ms;
     SampleLog* samples = nullptr;             // null: samples of open windows are lost when the daemon stops
-    ExternalRecommender* external = nullptr;  // null if none is configured
+    ExternalRecommender* external = nullptr;  // external recommender; null if none is configured
     // Source of the owners' settings; null if there is none. In modes auto and canary, no decision is made
     // for a job before this source has answered.
     JobSettingsSource* owners = nullptr;
@@ -79,9 +79,9 @@ class ControlPlane {
   // Runs one iteration of the loop: closes the windows that are due, acts on OOM kills, decides, stores and
   // applies. Returns the store's error; the next call retries.
   //
-  // kPast is for backfilled history: the caller has passed all samples up to `now`, which may lie in the
-  // past, to SampleIntake::Take. Windows and OOM kills up to `now` are stored and learnt from, but no limit
-  // changes and no job is moved. An OOM kill after `now` is handled as with kNow.
+  // kPast is for backfilled history, whose samples up to `now` were already passed to SampleIntake::Take; `now`
+  // may lie in the past. Windows and OOM kills up to `now` are stored and used for training, but no limit changes
+  // and no job is moved. An OOM kill after `now` is handled as with kNow.
   absl::Status Tick(Timestamp now, brain::When when = brain::When::kNow);
   // Writes all checkpoints, so that the next start is fast. O(jobs).
   absl::Status CheckpointAll();
@@ -102,8 +102,8 @@ class ControlPlane {
   std::shared_ptr<const FleetView> view() const { return status_.view(); }
   // Returns the number of the job with this name; nullopt if it is unknown. O(1).
   std::optional<JobId> Find(std::string_view job) const { return fleet_.Read()->Find(job); }
-  // Sets the number of each task. The number is absent if no series or window of the task arrived lately.
-  // Takes the locks once per few hundred tasks.
+  // Sets the number of each task. The number is absent if no series or window of the task arrived lately. Acquires
+  // the locks once per few hundred tasks.
   void FindNumbers(std::span<PlacedTask* const> tasks) const;
   // Calls `look` on a live job under the fleet's lock; `look` must be short. Returns false, without a call,
   // if the fleet does not have the job.
@@ -119,15 +119,16 @@ class ControlPlane {
   void DistrustFuture(Timestamp now);
   // Adds acts of agents' memory guards to the unsaved state; the next commit stores them.
   void TakeTierActs(Timestamp now);
-  // Acts on all OOM kills that have arrived. Acts on kills before the present first, with kPast.
+  // Acts on all OOM kills that have arrived. Acts first on kills of the past, with kPast.
   absl::Status ActOnAllOoms(Timestamp now, brain::When when);
-  // Requests the owners' settings of jobs in the window that wait for their settings. Called once the fleet has
-  // the owners' amounts of this window.
+  // Requests the owners' settings of jobs in the window that wait for their settings. Called after the fleet has
+  // received the owners' amounts of this window.
   void AskOwners(const ClosedWindow& closed);
   // Acts on the first `count` OOM kills in sightings_.
   absl::Status ActOnOoms(size_t count, brain::When when);
   absl::Status ActOnGrowth();
-  // Learns the settings and limits of the jobs of the first `count` OOM kills. Called before ActOnOoms.
+  // Requests the settings, and reads the limits, of the jobs of the first `count` OOM kills. Called before
+  // ActOnOoms.
   void LearnOfKilled(size_t count, brain::When when);
   // Applies the answers that an external recommender returned since the last call. Returns the store's error.
   absl::Status ActOnExternal();
@@ -173,9 +174,9 @@ class ControlPlane {
     brain::When when = brain::When::kNow;
   };
   std::vector<Waiting> waiting_;
-  std::vector<OomSighting> sightings_;  // not yet acted on
+  std::vector<OomSighting> sightings_;  // OOM kills that no tick has acted on
   bool distrusted_future_ = false;      // true once DistrustFuture has taken effect
-  uint64_t startups_version_ = 0;       // version of FleetState::startups that the ingest has
+  uint64_t startups_version_ = 0;       // version of FleetState::startups that the ingest received last
   uint32_t history_cursor_ = 0;         // position of LiveHistory::Wanted
 };
 

@@ -64,7 +64,7 @@ Timestamp DaemonClock::Step() {
     control_->ingest().time.GoBack(now);
   }
   control_->ingest().time.Doubt(waits);
-  // The sentence contains a duration that changes at every step: it is logged once per incident.
+  // The sentence contains a duration that changes at every step, so the sentence is logged only once per incident.
   if (clock.sentence.empty() != said_.empty()) {
     if (clock.sentence.empty()) {
       log_.Info("the clock of this machine agrees again");

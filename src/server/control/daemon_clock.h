@@ -38,8 +38,8 @@ class DaemonClock {
   std::string Doubt() const;
   // Accepts an operator's confirmation of the wall clock. Returns false if no start waits for a confirmation.
   bool Confirm();
-  // Compares the wall clock with the other sources of time, passes the time to the control plane, logs faults
-  // of the clock, and returns the believed time.
+  // Compares the wall clock with the other sources of time. Passes the time to the control plane, logs faults of
+  // the clock, and returns the believed time.
   Timestamp Step();
   // Waits until the clock of a start far beyond the stored data is confirmed or found wrong, or until
   // `stopping` returns true. First copies the store at `store_path`; the copy stays if no samples of other

@@ -23,7 +23,7 @@ constexpr std::string_view Name(ExternalRefusal kind) {
 // The first rejected answer with this reason for this job.
 struct RefusedAnswer {
   ExternalRefusal kind = ExternalRefusal::kImpossible;
-  std::string job;   // printable name
+  std::string job;   // printable name of the job
   std::string text;  // the answer and the allowed values
 };
 
@@ -31,7 +31,7 @@ struct ExternalHealth {
   bool configured = false;
   bool ok = false;            // true if the last request was answered in time
   std::string error = {};     // last error; "" if `ok`, or before the first request
-  int64_t last_answer_s = 0;  // 0: never
+  int64_t last_answer_s = 0;  // time of the last answer, seconds since the epoch; 0: never
   // late_requests: requests that were answered after the deadline.
   uint64_t requests = 0, failed_requests = 0, late_requests = 0;
   uint64_t skipped_batches = 0;  // windows skipped because the previous batch was unanswered
@@ -52,7 +52,7 @@ class ExternalRecommender {
   virtual std::vector<ExternalAnswer> Take() = 0;
   // Returns the state of the connection.
   virtual ExternalHealth health() const = 0;
-  // Returns the answers rejected since the last call: the first for each reason and job. Any thread may call.
+  // Returns the answers rejected since the last call: the first for each reason and job. Thread-safe.
   virtual std::vector<RefusedAnswer> TakeRefused() { return {}; }
 };
 

@@ -202,7 +202,7 @@ class Best {
   const bool by_name_down_;
   const size_t most_;
   std::vector<Entry> entries_;
-  bool full_ = false;  // entries after last_ are dropped
+  bool full_ = false;  // true: entries after last_ are dropped
   Entry last_{};
 };
 

@@ -20,11 +20,14 @@ struct JobAmounts {
   // limit: limit in force for the tasks: the applied limit where agents report it, else the ordered limit, else
   // the owner's limit.
   float usage = kAbsent, peak = kAbsent, owner_limit = kAbsent, limit = kAbsent, would_be = kAbsent;
-  float ordered = kAbsent;  // ordered by the gate; absent: the owner's limit is in force
+  float ordered = kAbsent;  // limit ordered by the gate; absent: the owner's limit is in force
   float applied = kAbsent;  // mean over tasks of the limits last reported by agents; absent: no report
-  // Risk of would_be (LiveRisk::Of). chance: forecast chance that a day's usage exceeds would_be; negative: no
-  // forecast. days: known days of the last 28; days_over: known days above would_be. Without a forecast, days are
-  // the days with a recommended limit, and days_over the days above the limit of that day.
+  // Risk of would_be (LiveRisk::Of).
+  //   chance:    forecast chance that a day's usage exceeds would_be; negative: no forecast
+  //   days:      number of known days of the last 28
+  //   days_over: number of known days above would_be
+  // Without a forecast, days counts the days with a recommended limit, and days_over the days above the limit of
+  // that day.
   float chance = kAbsent;
   uint8_t days = 0, days_over = 0;
   // Share of the work of the last weeks above the limits, and the risk target; negative: no such target.
@@ -34,11 +37,11 @@ struct JobAmounts {
   float provisional = kAbsent;
   WindowId first_limit{INT32_MIN};
   // Requests of a container that has a request in addition to its limit; a cluster bills requests
-  // (LiveLane::Billed). owner_request: the owner's. request and would_be_request: the requests that belong to
-  // `limit` and `would_be`. Absent for all other jobs.
+  // (LiveLane::Billed). owner_request: the owner's request. request and would_be_request: the requests that belong
+  // to `limit` and `would_be`. Absent for all other jobs.
   float owner_request = kAbsent, request = kAbsent, would_be_request = kAbsent;
-  bool of_request = false;  // Kubernetes container whose amounts are requests, not limits
-  bool at_limit = false;    // usage of today or yesterday reached 95 % of the limit in force
+  bool of_request = false;  // true: a Kubernetes container whose amounts are requests, not limits
+  bool at_limit = false;    // true: usage of today or yesterday reached 95 % of the limit in force
 
   // True if savings count requests, which a cluster bills; else they count limits.
   bool bills_request() const { return of_request || owner_request >= 0; }
@@ -62,21 +65,22 @@ struct JobAmounts {
 };
 
 struct JobView {
-  std::shared_ptr<const JobRecord> record;  // of the pass; a later change of labels has no effect on it
+  std::shared_ptr<const JobRecord> record;  // record at the time of the pass; unaffected by later changes of
+                                            // labels
   Mode mode = Mode::kObserve;
   brain::PolicyPair recommenders;
   brain::JobClass job_class = brain::JobClass::kServing;
-  bool whole_machine = false;  // IsWholeMachine(*record); such a job is in no sum
+  bool whole_machine = false;  // IsWholeMachine(*record); no sum includes such a job
   bool trial = false;
   brain::HoldCause held = brain::HoldCause::kNone;  // reason why the number of tasks is held
   // Only with a replica policy. load_windows: windows of the last day with a measured load; overloaded_windows:
-  // overloaded windows among them. overloaded: the last window was overloaded.
+  // number of these windows with an overload. overloaded: the last window was overloaded.
   uint16_t load_windows = 0, overloaded_windows = 0;
   bool overloaded = false;
-  bool enforced = false;  // agents apply the ordered limits; else the limits are would-be
+  bool enforced = false;  // true: agents apply the ordered limits; else the limits are would-be
   uint32_t tasks = 0;
-  int32_t tasks_would_be = -1;  // recommended by its replica policy; negative: absent
-  uint32_t tasks_running = 0;   // counted by its replica policy, possibly from a series
+  int32_t tasks_would_be = -1;  // number of tasks recommended by the job's replica policy; negative: absent
+  uint32_t tasks_running = 0;   // number of tasks counted by the job's replica policy, possibly from a series
   float throttled = kAbsent;    // share of the CFS periods of about the last day
   uint32_t ooms = 0;            // number of OOM kills in the last 7 days
   PerResource<JobAmounts> amounts;
@@ -98,15 +102,15 @@ struct RequestSums {
   void Add(const JobAmounts& amounts, uint32_t tasks);
 };
 
-// One resource, totals over tasks of all jobs measured in the last window.
+// Sums for one resource over the tasks of all jobs measured in the last window.
 struct FleetSums {
   double usage_limited = 0;  // usage of the jobs whose owner's limit is known
-  // Differences of the billed amounts (JobAmounts::saved): where the amount in force is below the owner's,
-  // and where it is above.
+  // Sums of JobAmounts::saved over the jobs with an amount in force below the owner's amount, and over the jobs
+  // with an amount above it, as absolute values.
   double saved = 0, raised = 0;
   double would_save = 0, would_raise = 0;  // saved and raised for the amount would_be
   RequestSums requests;
-  // The last 7 days, over all jobs.
+  // Job-days of the last 7 days over all jobs, and the number of these days with usage above the limit.
   uint64_t job_days = 0, job_days_over = 0;
   uint32_t jobs_at_limit = 0;
   brain::FleetRisk risk;
@@ -128,9 +132,9 @@ struct ReplicaSums {
 
 struct FleetView {
   std::optional<WindowId> window;  // window that closed last
-  std::vector<JobView> jobs;       // ascending by JobId; forgotten jobs are missing
+  std::vector<JobView> jobs;       // jobs ascending by JobId; forgotten jobs are missing
   FleetPoint point;
-  uint64_t ooms_day = 0, changes_day = 0;  // numbers in the last 24 h
+  uint64_t ooms_day = 0, changes_day = 0;  // numbers of OOM kills and of changes in the last 24 h
 
   // Returns the job; nullptr if it is unknown or forgotten. O(log jobs).
   const JobView* Find(JobId id) const;
@@ -170,7 +174,7 @@ enum class SortBy : uint8_t {
 };
 struct JobSort {
   SortBy by = SortBy::kSaving;
-  Resource resource = Resource::kCpu;  // used from kUsage on
+  Resource resource = Resource::kCpu;  // resource of the keys from kUsage on
 
   bool operator==(const JobSort&) const = default;
 };

@@ -1,5 +1,5 @@
-// Jobs that disappear and return: the data that are kept, for which time, and the data that a return
-// restores.
+// Tests of jobs that disappear and return: the data that are kept, their retention time, and the data that are
+// restored when a job returns.
 #include "common/testing/test_scale.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -95,8 +95,8 @@ size_t StateBytes(const ControlPlane& control) {
          fleet_bytes;
 }
 
-// Bare pods, each with a unique name, that disappear after ten minutes. A month of 100,000 pods a day:
-// TAUT_TEST_SCALE=500.
+// Bare pods, each with a unique name, that disappear after ten minutes. TAUT_TEST_SCALE=500 simulates a month with
+// 100,000 pods a day.
 TEST(Forgetting, MemoryIsThatOfADaysJobsHoweverManyCame) {
   ChurnCell cell;
   const int pods_a_day = std::max(200, Scaled(200)), days = TestScale() > 1 ? 30 : 5;
@@ -164,7 +164,7 @@ TEST(Forgetting, ANewJobNeverGetsTheNumberOfAnother) {
   EXPECT_EQ(b.value, 2U);
 }
 
-// A restart in the middle changes nothing.
+// A restart in the middle does not change the result.
 TEST(Forgetting, ARestartIsExact) {
   std::vector<std::string> limits[2];
   for (const bool restart : {false, true}) {

@@ -20,7 +20,7 @@ class IngestJobs {
   // Sources of facts about a job.
   struct Sources {
     OomSource oom_source = OomSource::kNone;  // source of the job's OOM kills
-    // True if series report when the job's tasks started; false if no job uses start times.
+    // True if series report the start times of the job's tasks; false if no job uses start times.
     bool knows_starts = false;
     std::string collision;  // SeriesMapper::Collision
   };
@@ -31,7 +31,7 @@ class IngestJobs {
   };
   explicit IngestJobs(IngestState& state) : s_(state) {}
 
-  // Sets the setting labels of a job (annotations, kSettingLabel), ascending, from the next tick on. They
+  // Sets the setting labels of a job (annotations, kSettingLabel), ascending, from the next tick on. The labels
   // replace the job's previous setting labels. A job that is unknown at that tick is skipped.
   void SetSettingLabels(const std::string& job, std::vector<Label> labels);
   // Returns the sources of facts about a job; nullopt while the job has no series or task.

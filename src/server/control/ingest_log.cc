@@ -8,7 +8,7 @@
 namespace taut::server {
 namespace {
 
-// The first rate of a counter in an open window needs an earlier sample, at most this long before it.
+// Greatest age, at the start of an open window, of the sample that a counter's first rate in the window needs.
 constexpr int64_t kBaselineSeconds = 600;
 constexpr size_t kManySamples = 1'000'000;
 
@@ -65,7 +65,7 @@ absl::Status IngestLog::Replay(std::optional<WindowId> last_window, History& his
   const absl::Status read = s_.samples->Read(
       [&](const LoggedWrite& write) {
         logged = std::max(logged, write.now);
-        if (write.newest < needed) return;  // before all open windows and the bases of their rates
+        if (write.newest < needed) return;  // older than all open windows and the bases of their rates
         // The write was accepted before the stop. A newer version may refuse it now.
         (void)s_.ingest->WriteLogged(write.body, write.now);
       },
@@ -80,7 +80,7 @@ absl::Status IngestLog::Replay(std::optional<WindowId> last_window, History& his
   return KeepNewOoms(s_.ingest->TakeOoms(), history);
 }
 
-// Kills that were acted on before the stop are stored. They must not raise a limit a second time.
+// Kills that were acted on before the stop are stored, and must not raise a limit a second time.
 absl::Status IngestLog::KeepNewOoms(std::vector<OomSighting> sightings, History& history) {
   if (sightings.empty()) return absl::OkStatus();
   StoredKills stored;

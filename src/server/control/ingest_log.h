@@ -38,7 +38,7 @@ class IngestLog {
                       absl::FunctionRef<void(std::string_view)> on_damage);
 
  private:
-  // Drops kills that are already stored; TakeOoms returns the others. REQUIRES the state's mutex.
+  // Drops kills that are already stored; TakeOoms returns the other kills. REQUIRES the state's mutex.
   absl::Status KeepNewOoms(std::vector<OomSighting> sightings, History& history);
 
   IngestState& s_;

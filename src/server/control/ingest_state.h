@@ -32,8 +32,8 @@ struct IngestOptions {
   int max_open_windows = 100;
 };
 
-// State of the ingest, with its mutex. A write holds the mutex while its body is processed; closing windows
-// holds it as well.
+// State of the ingest, with its mutex. A write holds the mutex while its body is processed. The closing of windows
+// also holds the mutex.
 struct IngestState {
   // `its_samples`: null if samples of open windows are lost when the daemon stops. `its_samples` and
   // `its_board` must outlive this object.
@@ -56,7 +56,7 @@ struct IngestState {
   // Passes the time without samples before this start to the windows, once.
   void EndGap(Timestamp now);
 
-  static constexpr size_t kMostSaid = 64;  // SampleIntake::TakeSaid
+  static constexpr size_t kMostSaid = 64;  // limit for SampleIntake::TakeSaid
   const IngestOptions options;
   const MappingRules mapping;
   SampleLog* const samples;
@@ -78,8 +78,8 @@ struct IngestState {
   // OOM kills that IngestLog::Replay found and that no tick has acted on.
   std::vector<OomSighting> replayed_ooms;
   absl::Status sample_log_status;
-  // The window after the last one that WindowCloser has closed, or that was stored before this start. The
-  // windows before it are closed for good, also while they wait for the store.
+  // The window after the last window that WindowCloser has closed or that was stored before this start. Earlier
+  // windows are closed for good, also while they wait for the store.
   WindowId first_not_closed{INT32_MIN / 2};
 
   // Used by the thread of the passes. The last two members are constant after a restore.

@@ -5,7 +5,8 @@
 namespace taut::server {
 namespace {
 
-// Two tasks in each of four windows. `needed`: probed need of the first task; negative: not known.
+// Returns a day with two tasks in each of four windows. `needed`: probed need of the first task; negative: not
+// known.
 JobDay DayOf(const std::vector<float>& needed) {
   JobDay day;
   for (size_t i = 0; i < needed.size(); ++i) {

@@ -40,7 +40,7 @@ class JobIndex {
   std::vector<uint32_t> numbers_;  // numbers of the jobs, by place
   std::vector<uint32_t> by_name_;  // places in the order of names
   std::vector<uint32_t> ranks_;
-  std::string text_;            // folded; each name and label followed by '\0'
+  std::string text_;            // names and labels, folded, each followed by '\0'
   std::vector<size_t> begins_;  // offsets in text_, by place; the last offset is the end
 };
 

@@ -47,7 +47,7 @@ void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
   const auto fleet = parts_.fleet.Write();
   for (SeriesJobs::Facts& facts : changed.jobs) {
     if (!fleet->Has(facts.id)) continue;
-    // Annotations from before a restart, which the mapper still has, may have been removed since.
+    // Annotations from before a restart, which the mapper still has, may have been removed meanwhile.
     std::erase_if(facts.labels, [](const Label& label) { return label.first.starts_with(kSettingLabel); });
     if (fleet->AddLabels(facts.id, facts.labels, facts.parts))
       unsaved.relabelled_jobs.push_back(*fleet->job(facts.id).record);

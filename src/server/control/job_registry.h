@@ -1,5 +1,4 @@
-// Jobs that appear, get other labels, disappear and return: passes them from ingest to the fleet and the
-// store.
+// Passes jobs that appear, change their labels, disappear or return from ingest to the fleet and the store.
 #pragma once
 
 #include <functional>
@@ -18,9 +17,10 @@ namespace taut::server {
 class JobRegistry {
  public:
   struct Options {
-    // A job without usage for this time is forgotten (LiveDepartures::DueToForget).
+    // Days without usage after which a job is forgotten (LiveDepartures::DueToForget).
     int forget_jobs_days = 30;
-    // A forgotten job whose name returns within this further time keeps its number and history.
+    // Further days after which a forgotten job loses its number and history. If its name returns earlier, it keeps
+    // both.
     int return_days = 30;
   };
   // All objects must outlive the registry.
@@ -36,7 +36,7 @@ class JobRegistry {
   // window is stepped.
   void AddNewJobs(Timestamp now, brain::When when);
   // Updates labels of jobs whose later series carried new labels, mostly labels of pods. Other policy rules may
-  // match the job then.
+  // match a job after the update.
   void RelabelJobs(Timestamp now, brain::When when);
   // Forgets jobs whose tasks are gone; acts once an hour. REQUIRES that no closed window waits for its pass.
   absl::Status ForgetJobs(WindowId now);
@@ -50,7 +50,7 @@ class JobRegistry {
 
   const Options options_;
   const Parts parts_;
-  uint32_t next_job_ = 0;  // lower numbers are or were in the store
+  uint32_t next_job_ = 0;  // number of the next new job; lower numbers are or were in the store
 };
 
 }  // namespace taut::server

@@ -13,7 +13,7 @@ namespace taut::server {
 
 struct JobQuestion {
   JobRecord record;
-  PerResource<bool> of_request = {};  // the owner's amount is a request
+  PerResource<bool> of_request = {};  // true: the owner's amount is a request
 };
 
 struct JobAnswer {
@@ -33,7 +33,7 @@ class JobSettingsSource {
   // calls it, with no lock held.
   virtual JobAnswer SettingsOf(const JobQuestion& question) = 0;
   // Returns true if an autoscaler depends on the request of the job's container, so that the request must not
-  // change. Any thread may call.
+  // change. Thread-safe.
   virtual bool RequestStays(const Workload& /*job*/, Resource /*r*/) const { return false; }
 };
 

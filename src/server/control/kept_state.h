@@ -30,7 +30,7 @@ class KeptState {
   absl::Status Write(std::string_view bytes);
   // Calls Write. Logs each failure once, and the first success after a failure.
   void WriteOrLog(std::string_view bytes);
-  uint64_t failed_writes() const { return failed_; }  // thread-safe
+  uint64_t failed_writes() const { return failed_; }  // number of failed writes; thread-safe
 
  private:
   const std::string name_, what_;

@@ -16,8 +16,8 @@ Ingest::Options ScratchOptions(Ingest::Options options, WindowId from) {
   return options;
 }
 
-// Sets the owner's amounts that the job's recommendations replace, a limit or a request by resource. Returns
-// the owner's other requests.
+// Sets the owner's amounts that the job's recommendations replace: the limit or the request of each resource.
+// Returns the owner's other requests.
 OwnerRequests TakeOwners(const PerResource<Allocation>& allocation, JobWindowData& job) {
   OwnerRequests beside = job.requests;
   for (const Resource r : kResources) {

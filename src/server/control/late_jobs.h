@@ -20,7 +20,7 @@ namespace taut::server {
 struct LateJob {
   JobId id;
   std::string name;
-  WindowId until;  // the missing history ends before this window
+  WindowId until;  // window before which the missing history ends
   PerResource<Allocation> allocation = {};
 };
 
@@ -49,7 +49,7 @@ class PastFacts {
 };
 
 // Converts historical series of some jobs into days of usage. Applies the mapping rules of live samples in a
-// separate ingest, so that it creates no jobs in the daemon. Not thread-safe.
+// separate ingest, so that the conversion creates no jobs in the daemon. Not thread-safe.
 class PastFold {
  public:
   // Ignores OOM kills, reports of agents, and windows before `from`.

@@ -1,4 +1,4 @@
-// The past of jobs that appear later: these jobs learn from it as from live usage, and nothing else changes.
+// History of jobs that appear later: the jobs are trained on it as on live usage, and nothing else changes.
 #include "server/control/late_jobs.h"
 
 #include <algorithm>
@@ -27,8 +27,7 @@ std::vector<LateJob> LateOf(ControlCell& cell, int now = kLate + 60) {
   return cell.control().pasts().LateJobs(At(0), At(now - 5));
 }
 
-// Returns the series of a server that scraped all jobs each minute, for the minutes (from, to], an hour at a
-// time.
+// Returns the history of the jobs in the minutes (from, to], from one sample per minute, folded an hour at a time.
 std::vector<JobPast> PastOf(std::span<const LateJob> wanted, int from, int to) {
   PastFold fold(*MappingRules::Compile(BuiltinRules()), {}, WindowId::Of(At(from)), wanted);
   for (int end = std::min(from + 60, to); from < to; from = end, end = std::min(from + 60, to)) {
@@ -130,7 +129,7 @@ TEST_F(LateJobsTest, TheyLearnAsIfTheyHadBeenThereAllTheTime) {
     const std::vector<Figures> wanted = Usage(Days(straight, there), kLate);
     EXPECT_GT(wanted.size(), 590U);
     EXPECT_EQ(Usage(Days(cell_, job.id), kLate), wanted) << job.name;
-    // The account has each window once. Small differences remain: tasks are rounded one by one or together.
+    // The account contains each window once. Small differences remain: tasks are rounded one by one or together.
     const auto counted = Accounted(cell_, job.name), expected = Accounted(straight, job.name);
     EXPECT_EQ(counted[0], expected[0]);
     EXPECT_EQ(counted[1], expected[1]);
@@ -224,7 +223,7 @@ TEST_F(LateJobsTest, TheirPastIsPricedByTheirRequests) {
   }
 }
 
-// The daemon is killed after the past is stored and before any job has learnt from the past.
+// The daemon is killed after the history is stored and before any job is trained on it.
 TEST_F(LateJobsTest, AKillBeforeTheyHaveLearntLosesNothing) {
   Appear();
   ASSERT_TRUE(AddPasts().ok());
@@ -306,7 +305,7 @@ TEST(Gaps, ATimeWithoutSamplesIsNoted) {
   EXPECT_THAT(Gaps(cell), IsEmpty());
 }
 
-// Usage of a gap is inserted between the windows before and after the gap, and the jobs learn from it.
+// Usage of a gap is inserted between the windows before and after the gap, and the jobs are trained on this usage.
 TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
   ControlCell straight(kSeries), cell(kSeries);
   for (ControlCell* c : {&straight, &cell}) {
@@ -343,7 +342,7 @@ TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
   }
 }
 
-// Nothing is learnt from a short gap, because every job would have to be retrained.
+// No job is trained on a short gap, because every job would have to be retrained.
 TEST(Gaps, OfAShortOneNobodyLearns) {
   ControlCell cell(kSeries);
   ASSERT_TRUE(cell.Live(0, 60).ok());

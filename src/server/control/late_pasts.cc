@@ -16,7 +16,7 @@ bool IsShort(std::span<const JobDay> days) {
   return windows < static_cast<size_t>(kWindowsPerHour);
 }
 
-// Returns the usage that the account lacks. The account has every stored window of the job; windows after
+// Returns the usage that the account lacks. The account contains every stored window of the job; windows after
 // `through` are added when they close.
 absl::StatusOr<std::vector<LateAccount>> LateAccountsOf(std::span<const JobPast> pasts, WindowId through,
                                                         History& history) {

@@ -231,7 +231,7 @@ TEST(ControlOoms, OneWithoutADateIsTheOneThatIsDatedAfterARestart) {
   EXPECT_FALSE(meet(4, 130, 130));
 }
 
-// A later kill in the checkpoint does not hide an earlier kill that is reported after it.
+// A later kill in the checkpoint does not hide an earlier kill that is reported after the checkpoint.
 TEST(ControlOoms, OneToldLateAfterACheckpointOutlivesARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 188).ok());
@@ -252,7 +252,7 @@ TEST(ControlOoms, OneToldLateAfterACheckpointOutlivesARestart) {
                       [](const brain::LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 2U); });
 }
 
-// Before the first window closes, a restart has only the kills.
+// A kill before the first window closes is restored although no window is stored.
 TEST(ControlOoms, OneBeforeTheFirstWindowOutlivesARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 3).ok());

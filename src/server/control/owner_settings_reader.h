@@ -16,8 +16,8 @@ class OwnerSettingsReader {
   // `source`: null if there is none; then no job waits. All arguments must outlive this object.
   OwnerSettingsReader(JobSettingsSource* source, SharedFleet& fleet, Committer& committer);
 
-  // Requests the settings of up to 2,000 waiting jobs. After a round over all waiting jobs (more than 256)
-  // that settled none, it pauses for kRestSeconds: the source has not read its data yet.
+  // Requests the settings of up to 2,000 waiting jobs. If a round over more than 256 waiting jobs settles no job,
+  // pauses for kRestSeconds, because the source has not read its data yet.
   void Step(int64_t now_s);
   static constexpr int64_t kRestSeconds = 5;
   // Requests the settings of these jobs, whether they wait or not. Adds changed labels to the unsaved state.
@@ -37,7 +37,7 @@ class OwnerSettingsReader {
   uint32_t cursor_ = 0;  // position in LiveOwners::Awaiting
   // Counts of the present round over all waiting jobs.
   size_t asked_ = 0, settled_ = 0;
-  int64_t rests_since_s_ = INT64_MIN;  // INT64_MIN: no pause
+  int64_t rests_since_s_ = INT64_MIN;  // start of the pause; INT64_MIN: no pause
 };
 
 }  // namespace taut::server

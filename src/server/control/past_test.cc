@@ -1,5 +1,5 @@
-// History that is read when the daemon already has a past: a gap is filled, and nothing is ordered for the
-// gap.
+// Tests of history that is read into a store that already contains windows: a gap is filled, and no order results
+// from the gap.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -20,7 +20,8 @@ class Past : public testing::Test {
  protected:
   std::string path() const { return folder_ / "store.db"; }
 
-  // Returns the response of a server that scraped each minute, for (from, to], an hour at a time.
+  // Sends the samples of (from, to], one per minute and an hour at a time, with a tick of the past after each
+  // hour. Returns the first error.
   static absl::Status Read(ControlCell& cell, int from, int to) {
     for (int end = std::min(from + 60, to); from < to; from = end, end = std::min(from + 60, to)) {
       for (uint32_t i = 0; i < kPastSeries; ++i) {

@@ -1,4 +1,4 @@
-// The machine of each task, as a source reports it: agents, or the nodes of a cluster.
+// The machine of each task, as reported by a source: agents, or the nodes of a cluster.
 #pragma once
 
 #include <array>
@@ -17,23 +17,23 @@ using PlacedAmounts = PerResource<std::optional<double>>;
 
 struct PlacedTask {
   std::string job, task;  // names as in TaskIntake
-  // True if windows contain the task's limits; false: `asked` and `cap` contain them.
+  // True if windows contain the task's limits; false if `asked` and `cap` contain the limits.
   bool limits_measured = false;
   PlacedAmounts asked = {};  // amount that the scheduler counts: request or limit
   PlacedAmounts cap = {};    // upper bound of the usage
-  // Number of the task in windows; absent if no window of the task arrived lately. Sources leave it empty,
-  // because only tautd assigns numbers.
+  // Number of the task in windows; absent if no window of the task arrived lately. Sources leave this member
+  // absent, because only tautd assigns numbers.
   std::optional<TaskRef> number = {};
 };
 
 struct PlacedMachine {
-  std::string name = {};        // unique within its source
+  std::string name = {};        // name, unique within its source
   PlacedAmounts capacity = {};  // amounts that are available to tasks
   bool ready = true;            // false if the machine accepts no tasks or is disconnected
   std::vector<PlacedTask> tasks = {};
 };
 
-// Thread-safe.
+// A source of placements. Thread-safe.
 class PlacementSource {
  public:
   virtual ~PlacementSource() = default;

@@ -77,7 +77,7 @@ class Walk {
 
  private:
   void AddForecast(const brain::LoadBand& band) {
-    // At any time, the policy has the load of the window that ends at this time.
+    // The policy receives the load of a window at the window's end.
     const WindowId window{WindowId::Of(band.at).index - 1};
     if (window < query_.from || window >= query_.to) return;
     Sums& s = SumsOf(window);
@@ -130,7 +130,7 @@ class Walk {
 
   const ReplicaHistoryQuery& query_;
   brain::JobPolicy policy_;
-  std::unique_ptr<brain::LiveReplicas> replicas_;  // null: the job has no policy
+  std::unique_ptr<brain::LiveReplicas> replicas_;  // replayed policy; null: the job has no policy
   brain::SizeUse use_ = brain::SizeUse::kOwners;
   std::optional<double> owners_;  // last known CPU limit of a task
   int32_t windows_each_ = 1;
@@ -140,8 +140,8 @@ class Walk {
   int last_tasks_ = 0, last_would_be_ = 0;
 };
 
-// Returns the windows of a day in order: windows with usage, and windows without measured tasks, which may
-// have a load and a number of tasks from a series.
+// Returns the windows of a day in order. The result includes windows without measured tasks, which may have a load
+// and a number of tasks from a series.
 std::vector<Signal> WindowsOf(const JobDay& day, std::span<const Signal> measured) {
   std::vector<Signal> out(measured.begin(), measured.end());
   for (const JobWindow& w : day.windows) {

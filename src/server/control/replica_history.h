@@ -13,7 +13,7 @@
 namespace taut::server {
 
 struct ReplicaHistoryQuery {
-  const brain::JobPolicy* policy = nullptr;  // never null; its mode is ignored
+  const brain::JobPolicy* policy = nullptr;  // policy, never null; its mode is ignored
   WindowId from, to;                         // [from, to); earlier windows only train the policy
   int columns = 336;                         // maximum number of columns, > 0; a column covers whole windows
   // Use of the task size that is chosen for the job (FleetState::SizeUseOf).
@@ -25,12 +25,12 @@ struct ReplicaHistoryQuery {
 struct ReplicaColumn {
   int64_t start_s = 0;
   std::optional<double> load;
-  std::optional<double> tasks, would_be;  // number that ran, and number if every recommendation were applied
-  // Load up to the utilisation at which a task is overloaded, with the owner's task size and with the chosen
-  // task size.
+  // mean number of tasks that ran, and with every recommendation applied
+  std::optional<double> tasks, would_be;
+  // Greatest load at which no task is overloaded, with the owner's task size and with the chosen task size.
   std::optional<double> capacity, would_be_capacity;
-  // Forecast of the load in these windows, made when a task that started then would become ready in these
-  // windows. Maximum of each end of the forecast's band.
+  // Forecast of the load in the column's windows. The forecast for a window is made at the time at which a task
+  // must start to be ready in this window. Maximum of each end of the forecast's band.
   std::optional<double> forecast_low, forecast_high;
 };
 
@@ -49,10 +49,10 @@ struct ReplicaHistory {
   ReplicaTotals totals;
 };
 
-// Replays the policy over `days`, ascending, and returns the number of tasks over time. The policy receives
-// the load of the tasks that ran, because the usage with another number of tasks is unknown. It chooses task
-// sizes as the live policy does. Each recommendation is in force from the next window on. Without a policy,
-// no column has a would_be. O(windows).
+// Replays the policy over `days`, ascending, and returns the number of tasks over time. The policy receives the
+// load of the tasks that ran, because the usage with another number of tasks is unknown. The policy chooses task
+// sizes as in the live fleet. Each recommendation is in force from the next window on. Without a policy, no column
+// has a would_be. O(windows).
 ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<const JobDay> days);
 
 }  // namespace taut::server

@@ -18,7 +18,7 @@ constexpr size_t kFailedRemembered = 20'000;  // greatest number of failed order
 constexpr int64_t kLimitsRemembered = 900;
 constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // greatest delay of a report of an OOM kill
 
-// Versions before tables 10 stored only names.
+// Versions of tautd before version 10 of the store's tables stored a job's name, but not its workload.
 JobRecord WithWorkload(JobRecord job) {
   if (job.parts.known()) return job;
   const std::string* const cell = FindLabel(job.labels, "cluster");
@@ -196,7 +196,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   auto decision = decisions->begin();
   auto oom = ooms->begin();
   // Replays OOM kills in the order in which they were first processed (by ID). A kill that was reported late
-  // therefore follows kills that were processed earlier, even if their times are later.
+  // therefore follows all kills that were processed earlier, including kills with later times.
   const auto happen_before = [&](int64_t end_s) {
     for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet.restore.Redo(*oom);
   };

@@ -15,13 +15,13 @@ absl::StatusOr<WriteResult> SampleIntake::Write(std::string_view body, Timestamp
   const std::lock_guard lock(s_.mutex);
   if (absl::Status s = s_.CheckRoom(); !s.ok()) return s;
   now = NowForBody(body, now);
-  // Called before the body is read, because the gap begins at the newest sample before the body.
+  // Called before the body is read, because the gap begins at the newest sample of earlier bodies.
   s_.EndGap(now);
   const uint64_t kept = s_.ingest->counts().kept(), own_names = s_.ingest->counts().own_names;
   absl::StatusOr<WriteResult> result = s_.ingest->Write(body, now);
   s_.NoteNewest();
-  // Log the body even after an error, because the series before the damage were accepted. A body with a name of
-  // the sample log is not logged, because WriteLogged would accept this name.
+  // Log the body even after an error, because the series before the damage were accepted. Do not log a body with a
+  // name that is reserved for the sample log, because WriteLogged would accept this name.
   if (s_.ingest->counts().own_names == own_names) s_.LogWrite(body, now, kept);
   if (result.ok()) s_.Say({result->newest, sender}, s_.ingest->counts().kept() != kept);
   return result;

@@ -16,7 +16,7 @@ class SampleReplay : public testing::Test {
  protected:
   std::string path() const { return folder_ / "store.db"; }
 
-  // A counter shows an OOM kill at this minute.
+  // Sends a counter of OOM kills with this value at this minute.
   static void SayKills(ControlCell& cell, int minute, double kills) {
     const NamedSample s{{{"__name__", "container_oom_events_total"},
                          {"container", "app"},

@@ -39,8 +39,8 @@ TEST(SampleTime, OneSampleOfAnotherCenturyStallsNothing) {
   EXPECT_EQ(StoredThroughMinute(cell), 95);
 }
 
-// A machine boots a day ahead, with its own Prometheus. Its samples are accepted, and forgotten once the
-// clock is right.
+// After a boot, the clock of a machine is a day ahead, and the machine's own Prometheus has the same wrong time.
+// Its samples are accepted, and forgotten once the clock is right.
 TEST(SampleTime, SamplesOfAClockThatWasWrongAreForgotten) {
   const TempDir folder;
   ControlCell cell(80, folder.path() + "/store");
@@ -62,7 +62,7 @@ TEST(SampleTime, SamplesOfAClockThatWasWrongAreForgotten) {
   EXPECT_EQ(ingest.counts.samples().far_future, 0U);
   EXPECT_GT(StoredThroughMinute(cell), stored + 30);
   EXPECT_LT(StoredThroughMinute(cell), 80);
-  // The log that a restart reads contains nothing of the wrong time.
+  // The log that a restart reads contains no sample with a wrong time.
   cell.Restart();
   EXPECT_LE(*cell.control().ingest().time.before(), ControlCell::Minute(80));
 }
@@ -90,7 +90,7 @@ TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
             static_cast<double>(ControlCell::kStart + 20 * 60 - window_end));
 }
 
-// A fast replay of the past is on time by the replay's clock.
+// By the clock of its samples, a fast replay of the past has no lag.
 TEST(IngestLag, IsByTheClockOfTheSamplesWhereTheyTellTheTime) {
   ControlCell cell(80, "", BySamples());
   ASSERT_TRUE(cell.Live(0, 10).ok());
@@ -123,7 +123,7 @@ TEST(SampleTime, ASourceThatGoesOnAtAnotherTimeIsFollowed) {
   EXPECT_GE(StoredThroughMinute(cell), month + 50);
 }
 
-// The store would refuse the second copy of such a window, and then all later ones.
+// The store would refuse the second copy of a waiting window, and then all later windows.
 TEST(SampleTime, AWindowThatWaitsForTheStoreIsNotOpenedAgain) {
   ControlCell cell(80, "", BySamples());
   ASSERT_TRUE(cell.Live(0, 30).ok());

@@ -1,4 +1,4 @@
-// Settings of one request: all or none, and in force only after they were stored.
+// Tests that the settings of one request are stored all or none, and take effect only after they were stored.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"

@@ -33,7 +33,7 @@ class SharedFleet {
     return {mutex_, fleet_};
   }
   Handle<std::unique_lock<std::shared_mutex>, brain::LiveFleet> Write() { return {mutex_, fleet_}; }
-  // Returns the fleet for reads of the thread that changes the fleet, which needs no lock.
+  // Returns the fleet without a lock, for reads by the thread that changes the fleet.
   const brain::LiveFleet& unlocked() const { return fleet_; }
   // Returns the fleet for a restore, before any other thread starts.
   brain::LiveFleet& unshared() { return fleet_; }

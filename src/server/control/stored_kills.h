@@ -20,8 +20,8 @@ class StoredKills {
   bool Meet(const OomSighting& oom);
 
  private:
-  // Key: job, and the latest second at which the kill's source may date it. Value: the earliest such second.
-  // Both seconds are equal for a kill with a known time.
+  // Key: job, and the latest second that the source may report as the time of the kill. Value: the earliest such
+  // second. Both seconds are equal for a kill with a known time.
   std::multimap<std::pair<uint32_t, int64_t>, int64_t> kills_;
 };
 

@@ -30,13 +30,13 @@ struct TaskRef {
   JobId job;
   uint32_t task = 0;
 };
-// Limits and rules that apply to a task when its agent finds it.
+// Limits and rules that apply to a task when its agent finds the task.
 struct StandingTerms {
   Mode mode = Mode::kObserve;
-  PerResource<std::optional<double>> in_force;  // set by Tautline; absent: the owner's limit
+  PerResource<std::optional<double>> in_force;  // value set by Tautline; absent: the owner's limit
   PerResource<std::optional<double>> upper;     // greatest value that may be set
   PerResource<int64_t> decided_s{};  // time of the decision on in_force, by the cell's clock; 0 if never
-  int64_t startup_grace_s = 0;       // no limit is lowered for this time after a task's start
+  int64_t startup_grace_s = 0;       // time after a task's start in which no limit is lowered, seconds
   bool knows_settings = true;        // false while the owner's settings are unknown, so the mode may change
 };
 
@@ -59,8 +59,8 @@ class TaskIntake {
   virtual void SeeTime(Timestamp t) = 0;
   // While `hold` is true, no window closes, because a source is about to send data for open windows.
   virtual void HoldWindows(bool hold) = 0;
-  // Returns the terms of a task; nullopt while the fleet does not know the job. `task`: name of the task,
-  // which identifies it in trials.
+  // Returns the terms of a task; nullopt if the job is not in the fleet. `task`: name of the task, which
+  // identifies it in trials.
   virtual std::optional<StandingTerms> Standing(const TaskRef& ref, const std::string& task) const = 0;
   // Returns the last stored window; nullopt if none is stored.
   virtual std::optional<WindowId> stored_through() const = 0;

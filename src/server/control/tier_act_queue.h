@@ -37,7 +37,7 @@ class TierActQueue {
   std::mutex mutex_;
   std::vector<TierAct> waiting_;
   absl::flat_hash_set<std::string> known_;
-  std::deque<std::string> order_;  // oldest first
+  std::deque<std::string> order_;  // remembered acts, oldest first
 };
 
 }  // namespace taut::server

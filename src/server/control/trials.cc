@@ -5,7 +5,7 @@
 namespace taut::server {
 namespace {
 
-// The trial of one lane. It is copied, so that only one lock is held at a time.
+// The trial of one lane, copied so that only one lock is held at a time.
 struct Members {
   JobId job;
   Resource resource = Resource::kCpu;
@@ -94,7 +94,7 @@ std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsave
       const uint64_t decision = gate.trial->decision;
       const auto began = [decision](const Decision& d) { return d.id == decision; };
       const std::vector<Decision>& now = unsaved.output.decisions;
-      if (std::any_of(now.begin(), now.end(), began)) continue;  // its decision is ordered in this commit
+      if (std::any_of(now.begin(), now.end(), began)) continue;  // this commit orders the decision
       orders.push_back({decision, job.record->name, r, gate.trial->limit, TrialNames(gate, decision)});
     }
   }

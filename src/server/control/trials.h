@@ -1,4 +1,5 @@
-// Tasks on trial. The fleet knows them by number and actuators by name; a restart assigns new numbers.
+// Tasks on trial. The fleet identifies tasks by number, and actuators identify tasks by name. A restart assigns
+// new numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// State that is decided but not stored yet. It is published only after the store has accepted it.
+// State that is decided but not stored yet. The state is published only after the store has accepted it.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct Unsaved {
   std::vector<JobPast> pasts;
   std::vector<AccountEntry> account;      // entries of the closed window
   std::vector<LateAccount> late_account;  // entries of `pasts`
-  std::vector<JobId> trials;              // PassOutput::trials; orders of running ones are extended
+  std::vector<JobId> trials;              // PassOutput::trials; orders of running trials are extended
   brain::PassOutput output;
   brain::When when = brain::When::kNow;  // applies to the window or the OOM kills
 

@@ -12,7 +12,7 @@ namespace taut::server {
 // All functions except the constructor REQUIRE Committer::writer().
 class ViewMaker {
  public:
-  // Both must outlive this object.
+  // Both arguments must outlive this object.
   ViewMaker(const SharedFleet& fleet, SharedStatus& status) : fleet_(fleet), status_(status) {}
 
   // Publishes a new snapshot. `point`: fleet point of the stored window; null if only settings or decisions
@@ -22,7 +22,7 @@ class ViewMaker {
   void Seed(std::span<const FleetPoint> points);
 
  private:
-  // Reuses or renews the index. Skipped before the first pass, so that it does not delay a start.
+  // Reuses or renews the index. Skipped before the first pass, so that the index does not delay a start.
   void Index(const FleetView& old, FleetView& next);
   void CountDay(const FleetPoint* point, FleetView& next);
 

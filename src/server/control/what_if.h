@@ -18,8 +18,9 @@ namespace taut::server {
 
 struct WhatIfChange {
   std::optional<brain::Policy> recommender;
-  std::vector<std::pair<const brain::WhatIfKnob*, double>> knobs;  // values in the accepted range
-  std::optional<double> lower, upper;                              // bounds of the limit; absent: unbounded
+  // changed parameters; values in the accepted range
+  std::vector<std::pair<const brain::WhatIfKnob*, double>> knobs;
+  std::optional<double> lower, upper;  // bounds of the limit; absent: unbounded
 };
 
 struct WhatIfLane {
@@ -50,7 +51,7 @@ struct WhatIfQuery {
   const brain::FleetModels* fleet = nullptr;
   WhatIfChange change;
   std::string job;      // name of the job, which determines the hour of the daily decision
-  WindowId score_from;  // earlier windows are stepped but not scored
+  WindowId score_from;  // first window that is scored; earlier windows are only stepped
   std::span<const Decision> decisions = {};  // decisions of the job, ascending; see StoredHistory
 };
 // Replays the present and the changed lane side by side and returns both. `ooms`: OOM kills of the job,

@@ -6,8 +6,8 @@
 namespace taut::server {
 namespace {
 
-// Greatest difference between the clocks of machines. The time of an OOM kill is at most this far ahead of
-// the cell's clock. Otherwise a wrong clock would date kills into the future.
+// Greatest difference between the clocks of machines, and greatest lead of an OOM kill's time over the cell's
+// clock. Without this bound, a wrong clock would date kills into the future.
 constexpr int64_t kClocksApartUs = kWindowSeconds * kMicrosPerSecond;
 
 }  // namespace

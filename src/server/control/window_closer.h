@@ -28,9 +28,8 @@ class WindowCloser {
   void Hold(bool hold);
   // Returns true while windows are held.
   bool holds() const;
-  // Returns the OOM kills since the last call. A kill that is dated more than a window ahead of the cell's
-  // clock gets the time a window ahead of this clock. Called before Close, which forgets the names of idle
-  // series.
+  // Returns the OOM kills since the last call. A kill that is dated more than a window ahead of the cell's clock
+  // is dated one window ahead of this clock. Called before Close, which forgets the names of idle series.
   std::vector<OomSighting> TakeOoms(Timestamp now);
   // Returns jobs whose usage grows towards their limit (LiveWindows::FindGrowth). Calls `limits` at most
   // every 15 s of the cell's clock, because `limits` is costly; other calls return nothing.

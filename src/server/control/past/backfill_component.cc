@@ -9,8 +9,8 @@
 namespace taut::server {
 namespace {
 
-// Added to the length of an open window. A shorter gap needs no backfill, because senders that retry resend its
-// samples.
+// Time in addition to the length of an open window. A shorter gap needs no backfill, because senders that retry
+// resend its samples.
 constexpr std::chrono::seconds kShortGap{60};
 constexpr std::string_view kGapMark = "Gap: ";
 
@@ -65,7 +65,7 @@ std::optional<BackfillComponent::What> BackfillComponent::Missing(Timestamp now)
   return missed_s > options_.gap->count() ? std::optional(What::kGap) : std::nullopt;
 }
 
-// Returns the end of the stored windows, but not more than backfill.days ago.
+// Returns the start of the time to read: the start of the last stored window, but at most backfill.days ago.
 Timestamp BackfillComponent::Begin(Timestamp now) const {
   const Timestamp from = EarliestOf(options_.config, now);
   const std::optional<WindowId> last = context_.control->status().stored_through();
@@ -83,8 +83,8 @@ absl::Status BackfillComponent::ReadOn(What what, Timestamp now) {
   if (const auto server = (*history)->ServerTime(); server.ok()) now = std::min(now, *server);
   const Timestamp from = Begin(now);
   if (!begin_.has_value()) begin_ = from;
-  // Windows that are open at the end need samples of the present to close. Without the log, a stop would lose
-  // the samples that were read for them.
+  // Windows that are open at the end need samples of the present to close. Without the log, a stop would lose the
+  // samples that were read for these windows.
   const Timestamp keep_from{now.us - options_.open.count() * kMicrosPerSecond};
   absl::StatusOr<AddedLabels> added = AddedLabels::Of(options_.config);
   if (!added.ok()) return added.status();

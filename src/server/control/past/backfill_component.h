@@ -1,6 +1,5 @@
-// Backfills mapped series from a Prometheus: the last days into an empty store, or the gap since the last
-// stored window. It reads in time order, retries while the server is unreachable, and resumes after a
-// restart.
+// Backfills mapped series from a Prometheus: the last days into an empty store, or the gap since the last stored
+// window. Reads in time order, retries while the server is unreachable, and resumes after a restart.
 #pragma once
 
 #include <atomic>
@@ -20,7 +19,7 @@ namespace taut::server {
 
 // Progress of the backfill.
 struct BackfillProgress {
-  uint64_t done = 0, total = 0;  // seconds of history that were read, and that are to be read
+  uint64_t done = 0, total = 0;  // seconds of history: read so far, and in total
   std::string sentence;
   bool running = false;
   // While running: reason for the retry; after the end: reason for the failure; "" if none.
@@ -32,11 +31,10 @@ class BackfillComponent final : public Component {
   struct Options {
     BackfillConfig config;
     std::vector<MappingRule> rules;
-    // If the last stored window ended longer ago than this, the time since then is a gap, which is read;
-    // nullopt: gaps are not read.
+    // Least length of a gap that is read. A gap is the time since the end of the last stored window. nullopt: gaps
+    // are not read.
     std::optional<std::chrono::seconds> gap;
-    // Length of the time before the present whose samples are still needed, because windows of this time are
-    // open.
+    // Length of the period before the present whose windows are still open, so that their samples are needed.
     std::chrono::seconds open{0};
     // Calls ControlPlane::Tick with kPast, and does other work that is due in the meantime.
     std::function<absl::Status(Timestamp through)> tick;
@@ -67,7 +65,7 @@ class BackfillComponent final : public Component {
   absl::Status Run();
   // Returns true once Run has ended. `ended`, ForgetError and `progress` are thread-safe.
   bool ended() const { return ended_; }
-  // Clears the error. Called once another component has read the time that this backfill did not read.
+  // Clears the error. Called after another component has read the time that this backfill did not read.
   void ForgetError();
   // Returns the progress of the backfill; nullopt if no backfill was necessary.
   std::optional<BackfillProgress> progress() const;
@@ -92,8 +90,9 @@ class BackfillComponent final : public Component {
 
   const Options options_;
   const DaemonContext& context_;
-  KeptState mark_;                                      // exists while a backfill is incomplete
-  std::function<absl::Status(SilentSpan)> read_later_;  // null: the rest is never read
+  KeptState mark_;  // mark of an incomplete backfill
+  // function of ReadLaterBy; null: the rest is never read
+  std::function<absl::Status(SilentSpan)> read_later_;
   std::atomic<bool> ended_ = false;
   std::optional<Timestamp> begin_;   // start of the history that was missing at the daemon's start
   std::optional<Timestamp> ticked_;  // end of the last tick

@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kLongestRequest{10};
 // Limits of one batch, because the days of all its series stay in memory until they are stored.
 constexpr size_t kJobsAtOnce = 128;
 constexpr uint64_t kSeriesAtOnce = 2000;
-// Greatest number of jobs found by one read of the server's index; the next read finds the others.
+// Greatest number of jobs found by one read of the server's index; the next read finds the other jobs.
 constexpr size_t kFoundAtOnce = 5000;
 // Part of a gap that is read at once, for all jobs of the cell.
 constexpr int32_t kWindowsOfGapAtOnce = 2 * kWindowsPerHour;
@@ -52,7 +52,7 @@ bool IsOfThese(const absl::Status& s) {
   return absl::IsFailedPrecondition(s) || absl::IsResourceExhausted(s);
 }
 
-// Groups jobs that appeared within an hour, or within a larger span if they waited for long. Each group is
+// Groups jobs that appeared within an hour, or within a larger span if the jobs waited longer. Each group is
 // sorted by name.
 std::vector<std::vector<LateJob>> GroupsOf(std::vector<LateJob> jobs) {
   std::ranges::stable_sort(jobs, {}, &LateJob::until);
@@ -364,7 +364,7 @@ absl::Status LateHistory::FindJobs(const std::vector<LateJob>& jobs, const PastF
     const LateJob* job = fold.WantedBy(added_.AddTo(labels));
     if (job == nullptr) return absl::OkStatus();
     by_name[job->name].Add(labels);
-    // Keeps the first jobs by name; the next read finds the others.
+    // Keeps the first jobs by name; the next read finds the other jobs.
     if (by_name.size() > kFoundAtOnce) by_name.erase(std::prev(by_name.end()));
     return absl::OkStatus();
   });

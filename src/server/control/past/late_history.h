@@ -1,5 +1,5 @@
-// Reads history from the Prometheus of backfill.prometheus: of jobs that appeared after the cell's start, and
-// of gaps during which no samples arrived. Reads in its own thread; no other thread waits for it.
+// Reads history from the Prometheus of backfill.prometheus: of jobs that appeared after the cell's start, and of
+// gaps during which no samples arrived. Reads in its own thread; no other thread waits for this thread.
 #pragma once
 
 #include <chrono>
@@ -69,7 +69,7 @@ class LateHistory final : public Component {
   // Stores new gaps. Returns true if the first gap can be read now.
   bool NoteGaps();
   void ReadGaps();
-  // Reads two hours at a time, so that stored parts survive an error.
+  // Reads the gap in parts of two hours, so that stored parts survive an error.
   absl::Status ReadGap(SilentSpan& gap);
   absl::Status ReadPartOfGap(const SilentSpan& part, const PastFacts& facts);
   void CaughtUp() const;
@@ -82,8 +82,8 @@ class LateHistory final : public Component {
   // Reads the history of jobs that appeared at about the same time; `jobs` are sorted by name.
   absl::Status ReadGroup(std::vector<LateJob> jobs, const PastFacts& facts, Timestamp from);
   absl::Status ReadFound(std::span<const Found> found, const PastFacts& facts, Timestamp from);
-  // Finds the jobs that have series before `to`. Settles the other jobs as having no history; if `found` is
-  // full, only the jobs up to the last found one.
+  // Finds the jobs that have series before `to`. Settles the other jobs as jobs without history. If `found` is
+  // full, settles only the jobs that precede the last found job.
   absl::Status FindJobs(const std::vector<LateJob>& jobs, const PastFacts& facts, Timestamp from,
                         Timestamp to, std::vector<Found>& found);
   absl::Status ReadBatch(std::span<const Found> batch, const PastFacts& facts, Timestamp from);
@@ -99,10 +99,10 @@ class LateHistory final : public Component {
   KeptState kept_gaps_;  // unread gaps
   const MappingRules mapping_;
   AddedLabels added_;
-  std::unique_ptr<PrometheusHistory> history_;  // null between passes
+  std::unique_ptr<PrometheusHistory> history_;  // reader of the server; null between passes
   std::vector<HistorySelector> facts_, usage_;  // selectors of the mapping rules
-  std::vector<SilentSpan> gaps_;                // used by the thread once the backfill has ended
-  Timestamp gap_retry_{0};                      // no retry before this time
+  std::vector<SilentSpan> gaps_;                // gaps to read; for the thread after the backfill
+  Timestamp gap_retry_{0};                      // time before which no gap is read again
   std::thread thread_;
   mutable std::mutex mutex_;
   std::set<JobId> failed_;  // jobs whose history the last pass failed to read
