@@ -24,7 +24,8 @@ std::vector<LabelMatch> With(std::vector<LabelMatch> match, LabelMatch more) {
   return match;
 }
 
-// Adds the counts of workloads. A workload's pods are the tasks of each of its containers.
+// Adds rules for the numbers of tasks of workloads. Each pod of a workload is a task of each of its containers'
+// jobs.
 void AddReplicas(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   const auto add = [&](const char* name, const char* metric, const std::string& kind, SeriesKind counts) {
     const std::string part = jobs == KubernetesJobs::kContainers ? "/*" : "";
@@ -109,7 +110,7 @@ constexpr ContainerRule kContainerRules[] = {
     {"cadvisor-started", "container_start_time_seconds", kStartTime},
 };
 
-// Objects whose owner a metric names.
+// A rule for objects whose owner is a label of the metric.
 struct OwnerRule {
   const char *name, *metric, *child;
 };
@@ -209,7 +210,7 @@ void AddExporters(std::vector<MappingRule>& out) {
   const size_t first = out.size();
   add("node-cpu", "node_cpu_seconds_total", {{"mode", "idle|iowait|steal", true}}, kCpuSecondsTotal, machine,
       "{cpu}/{mode}", 1, "node_exporter");
-  // Used memory is the total less the memory that a new process could get.
+  // Used memory is the total less the memory that a new process could allocate.
   add("node-memory-total", "node_memory_MemTotal_bytes", {}, kMemoryBytes, machine, "total", 1,
       "node_exporter");
   add("node-memory-available", "node_memory_MemAvailable_bytes", {}, kMemoryBytes, machine, "available", -1,

@@ -23,7 +23,7 @@ struct WriteResult {
 // Not thread-safe: one thread, or one lock, per object.
 class Ingest {
  public:
-  // Limits of one ingest; memory depends on them.
+  // Limits of one ingest, which determine its memory.
   struct Options {
     RemoteWriteLimits limits;
     size_t max_series = 4'000'000;
@@ -31,7 +31,7 @@ class Ingest {
     // Greatest number of samples that wait in open windows, for all series together; 16 bytes each. Callers
     // of Write check waiting_samples() first.
     uint64_t max_waiting_samples = 100'000'000;
-    // A series without samples for this time is forgotten, seconds.
+    // Time without samples after which a series is forgotten, seconds.
     int64_t idle_seconds = 3600;
     std::vector<std::string> job_labels = SeriesMapper::Options().job_labels;
     // Seed of the fingerprints; random where senders are not trusted. Does not change results.
@@ -43,12 +43,13 @@ class Ingest {
   // Processes a body with Content-Encoding snappy. Returns the errors of RemoteWriteDecoder::Decode; series
   // before the damage are processed. A refused series or sample is counted and is not an error.
   // Refuses series with the metric names of the sample log (kPartMetric, kFactMetric), and counts them in
-  // `own_names`. WriteLogged would accept them as values of a WorkloadIntake, so the body must not be logged.
+  // `own_names`. WriteLogged would accept such series as values of a WorkloadIntake, so the body must not be
+  // logged.
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
   // Returns the median time of a body's samples without processing them; nullopt if the body has no samples
   // or is damaged.
   std::optional<Timestamp> MedianTime(std::string_view body);
-  // Processes a body of the sample log, which also holds values of WorkloadIntake.
+  // Processes a body of the sample log, which also contains values of WorkloadIntake.
   absl::StatusOr<WriteResult> WriteLogged(std::string_view body, Timestamp now);
   // The next two functions process a value and a fact of a WorkloadIntake.
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample, Timestamp now);

@@ -8,7 +8,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kStartMs = 1'700'000'100'000;  // where a window begins
+constexpr int64_t kStartMs = 1'700'000'100'000;  // start of a window
 constexpr int64_t kScrapeMs = 15'000;
 
 void Report(benchmark::State& state, uint64_t samples, uint64_t bytes, double budget) {

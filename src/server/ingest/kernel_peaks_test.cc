@@ -70,8 +70,8 @@ TEST(KernelPeaks, WhatAnAgentReportsGoesBeforeSeries) {
   EXPECT_EQ(highest / kMiB, 110);
 }
 
-// The peak of a task that is seen for the first time may be from before a restart, unlike a peak that rises: the
-// result lists them separately.
+// The peak of a task that is seen for the first time may be from before a restart, unlike a peak that rises. The
+// result therefore lists the two kinds of peaks separately.
 TEST(KernelPeaks, ThoseOfTasksThatAreMetFirstAreToldApart) {
   PeakCell cell;
   cell.Take("web-0", "app", 100 * kMiB, 0);

@@ -15,7 +15,7 @@ constexpr int64_t kGrowthStart = 1'700'000'100;
 // Pods of the Deployment web, with two containers each, sampled every 15 s.
 class GrowthCell {
  public:
-  // Memory of a container of a pod, MiB.
+  // Sends a sample of the memory of a pod's container, MiB.
   void Take(const char* pod, const char* container, double mib, int second) {
     const std::vector<LabelView> labels = {{"__name__", "container_memory_working_set_bytes"},
                                            {"container", container},

@@ -31,8 +31,8 @@ struct IngestCounts {
   uint64_t accepted = 0;       // newer than all samples of the series
   uint64_t out_of_order = 0;   // accepted; a later sample of the series arrived before
   uint64_t stale_markers = 0;  // accepted: the end of a series
-  uint64_t duplicates = 0;     // dropped: time and value of a stored sample
-  uint64_t conflicts = 0;      // accepted: time of a stored sample, other value; the larger value is kept
+  uint64_t duplicates = 0;     // dropped: same time and value as a stored sample
+  uint64_t conflicts = 0;      // accepted: same time as a stored sample; the larger value is kept
   uint64_t nan = 0;            // dropped: NaN other than the stale marker
   uint64_t invalid = 0;        // dropped: infinite or negative
   uint64_t far_future = 0;     // dropped: too far after the present
@@ -75,7 +75,7 @@ struct GrowthSighting {
 class LiveWindows {
  public:
   struct Options {
-    // A window closes when the watermark is this far past its end.
+    // Time by which the watermark must exceed a window's end before the window closes.
     int64_t grace_seconds = 120;
     // Samples more than max_future_seconds after `now` are dropped.
     int64_t max_future_seconds = 600;
@@ -102,9 +102,9 @@ class LiveWindows {
   // Adds and counts one sample of a mapped series. `now`: the daemon's time. O(1) if the sample is the newest of
   // its series, else O(samples of the series).
   void Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now);
-  // Adds a window that an agent folded, and counts it as one sample. A task with such a window ignores the
-  // usage in its series. Two windows with the same task and time are merged, because the agent was restarted.
-  // Returns false if the window is closed or far in the future.
+  // Adds a window that an agent folded, and counts it as one sample. A task with such a window ignores the usage
+  // in its series. Merges two windows with the same task and time, which an agent sends after its restart. Returns
+  // false if the window is closed or far in the future.
   bool AddWindow(uint32_t slot, ReportedWindow window, Timestamp now);
   OomSightings& ooms() { return ooms_; }
 
@@ -182,7 +182,7 @@ class LiveWindows {
     const auto it = startups_.find(job.value);
     return it == startups_.end() ? 0 : int64_t{it->second} * 1000;
   }
-  // AddReported adds a task to the present job from an agent's window, AddMeasured adds one from series.
+  // AddReported adds a task to the present job from an agent's window, and AddMeasured adds a task from series.
   void AddReported(uint32_t task, const ReportedWindow& reported, std::span<const FoldSeries> series,
                    ClosedWindow& closed);
   void AddMeasured(uint32_t task, std::span<const FoldSeries> series, ClosedWindow& closed);
@@ -216,7 +216,7 @@ class LiveWindows {
   WindowFold fold_;
   // Scratch of Fold: usage series of the present task, and loads and signals of its job.
   std::vector<FoldSeries> series_, loads_, signals_;
-  bool left_out_ = false;  // samples of a partial window were ignored
+  bool left_out_ = false;  // true: samples of a partial window were ignored
 };
 
 }  // namespace taut::server

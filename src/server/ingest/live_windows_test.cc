@@ -26,7 +26,7 @@ namespace {
 using ::testing::FloatNear;
 using ::testing::IsEmpty;
 
-constexpr int64_t kBegin = 1'700'000'100;  // seconds; a window begins here
+constexpr int64_t kBegin = 1'700'000'100;  // start of a window, seconds
 static_assert(kBegin % kWindowSeconds == 0);
 
 // One rule per kind: the labels j, t and p are job, task and part.
@@ -286,7 +286,7 @@ TEST(LiveWindows, SubtractsOnlyWhereAllIsKnown) {
              {"less", "j", "t", "free", "", 100, StaleMarker()},
              {"less", "j", "t", "free", "", 200, 100}});
   cell.Close(420);
-  EXPECT_EQ(cell.Task().memory_peak_bytes, 900);  // not 1000, where the value of `free` would be missing
+  EXPECT_EQ(cell.Task().memory_peak_bytes, 900);  // not 1000, which would ignore the value of `free`
   // The value is 600 for 100 s, and 900 for the 50 s during which both last samples last.
   EXPECT_THAT(cell.Task().memory_mean_bytes, FloatNear((600 * 100 + 900 * 50) / 150.0F, 0.01F));
 }
@@ -548,7 +548,7 @@ TEST(LiveWindows, AForgottenSlotStartsEmpty) {
   cell.Close(420);
   EXPECT_EQ(cell.ingest().ForgetIdle(Cell::At(3500)), 0U);
   EXPECT_EQ(cell.ingest().ForgetIdle(Cell::At(3700)), 1U);
-  // Another series gets the slot: no counter value of the old series is left.
+  // The slot is reused for another series: no counter value of the old series is left.
   cell.Send({{"cpu_seconds_total", "other", "t", "", "", 3700, 50},
              {"cpu_seconds_total", "other", "t", "", "", 3715, 65}},
             3715);

@@ -13,7 +13,7 @@
 namespace taut::server {
 
 struct NamedSample {
-  std::vector<std::pair<std::string, std::string>> labels;  // ascending by name
+  std::vector<std::pair<std::string, std::string>> labels;  // labels, ascending by name
   RemoteSample sample;
 };
 
@@ -81,7 +81,7 @@ class CadvisorRequest {
     for (uint32_t i = first; i < first + count; ++i) named_.push_back(CadvisorSample(i, 0, full));
     for (const NamedSample& s : named_) series_.push_back(ViewOf(s));
   }
-  CadvisorRequest(CadvisorRequest&&) = default;  // no copy, because its views would refer to the original
+  CadvisorRequest(CadvisorRequest&&) = default;  // no copy: the views of a copy would refer to the original
   std::string Body(int64_t time_ms) {
     for (uint32_t i = 0; i < series(); ++i) series_[i].samples.assign(1, CadvisorValue(first_ + i, time_ms));
     return EncodeWriteRequest(series_);
@@ -91,7 +91,7 @@ class CadvisorRequest {
  private:
   uint32_t first_;
   std::vector<NamedSample> named_;
-  std::vector<RemoteSeries> series_;  // contains views of named_
+  std::vector<RemoteSeries> series_;  // series with views of named_
 };
 
 // Scrapes of `series` series, 500 per request.

@@ -91,7 +91,7 @@ struct MappingRule {
   // Template such as "{namespace}/{owner}". For facts: the child or pod, such as "{namespace}/Pod/{pod}". For
   // numbers of tasks: a job, or with "/*" at the end every job whose name has one more part.
   std::string job;
-  std::string task;  // "{pod}"; kOwner: the owner, "{owner_kind}/{owner_name}"
+  std::string task;  // template such as "{pod}"; kOwner: "{owner_kind}/{owner_name}"
   // Template of the part of a task. Series of different parts are added up. Series of one part measure the
   // same usage (a restarted container, two Prometheus replicas), so only the larger value is used.
   std::string part;
@@ -134,7 +134,7 @@ struct Mapping {
   std::string pod = {};  // key "scope/Pod/name" for facts; "": none, or with uses_owner the pod in the labels
   std::optional<std::string> group = {};  // WorkloadFact::group, for facts
   WorkloadParts workload = {};            // workload of the job; unknown for facts
-  bool uses_owner = false;                // the job's name contains {owner} or {owner.kind}
+  bool uses_owner = false;                // true: the job's name contains {owner} or {owner.kind}
   double scale = 1;
   uint16_t signal = 0;  // index into MappingRules::signals() plus 1; 0: none
   bool whole_machine = false;
@@ -157,7 +157,7 @@ class MappingRules {
   std::string WhyNot(size_t index, std::span<const LabelView> labels) const;
 
   std::span<const MappingRule> rules() const { return rules_; }
-  // Names of the signals in the rules, ascending.
+  // Returns the names of the signals in the rules, ascending.
   std::span<const std::string> signals() const { return signals_; }
 
  private:
@@ -165,7 +165,7 @@ class MappingRules {
     NameTemplate job, task, part;
     uint16_t signal = 0;              // Mapping::signal
     Source source = Source::kSeries;  // source of the workloads of the rule's jobs
-    // in_kubernetes: the job is a Kubernetes workload. has_cell: its name begins with the cluster.
+    // in_kubernetes: the job is a Kubernetes workload. has_cell: the job's name begins with the cluster.
     // has_container: the job is one container of its pods.
     bool in_kubernetes = false, has_cell = false, has_container = false;
   };

@@ -173,7 +173,7 @@ TEST(MappingRules, TheFirstRuleThatFitsDecidesAndOthersSayWhyNot) {
   EXPECT_THAT(rules->WhyNot(1, std::vector<LabelView>{{"__name__", "mem"}}), HasSubstr("metric is 'mem'"));
 }
 
-// The name of the documentation is that of the built-in rules without the cluster.
+// The documentation shows the name of the built-in rules without the cluster.
 TEST(MappingRules, AJobWithTheBuiltinNameIsAWorkload) {
   const auto workload = [](const char* job) {
     const auto rules =

@@ -20,7 +20,7 @@ struct OomSighting {
   JobId job;
   uint32_t task = 0;
   Timestamp time;  // time of the kill if the source reports it, else time of the sample that showed the kill
-  uint64_t kills = 1;           // number since the previous sample; at most kMostKillsAtOnce
+  uint64_t kills = 1;           // number of kills since the previous sample; at most kMostKillsAtOnce
   std::optional<double> limit;  // limit in force at the kill, bytes; absent if the source does not report it
   Timestamp since = time;       // earliest possible time of the kill
   bool is_first = false;        // OomWatch::Kill::is_first
@@ -44,7 +44,8 @@ class OomSightings {
   void Drop(std::span<const uint32_t> slots, int64_t open_from_ms);
 
  private:
-  static constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape a kill within this time
+  // greatest time between the scrapes of a kill by two replicas
+  static constexpr int64_t kSameOomMs = 120'000;
   struct RawOom {
     uint32_t slot = 0;
     int64_t time_ms = 0;
@@ -57,15 +58,15 @@ class OomSightings {
   struct LastOom {
     uint32_t slot = 0;
     int64_t time_ms = INT64_MIN;
-    bool is_dated = false;  // time_ms is the time of the kill, not of a sample
+    bool is_dated = false;  // true: time_ms is the time of the kill, not of a sample
   };
   // Last kills of a part. counted: from counters and agents. watched: from OomWatch, which reports each kill once.
   struct LastOoms {
     LastOom counted, watched;
     int64_t newest_ms() const { return std::max(counted.time_ms, watched.time_ms); }
   };
-  // Returns true if `oom` is the kill `last`: another series of the part, such as a second Prometheus
-  // replica, or the same series has already reported it.
+  // Returns true if `oom` is the kill `last`, which the same series or another series of the part has already
+  // reported. The other series may be of a second Prometheus replica.
   static bool IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind);
 
   std::vector<RawOom> ooms_;

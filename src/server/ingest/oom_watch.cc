@@ -9,7 +9,7 @@ namespace {
 
 // Greatest difference between samples of one scrape of a container.
 constexpr int64_t kSameScrapeMs = 2'000;
-// After a longer silence, a repeated end is regarded as another end.
+// Longest silence after which a repeated end is regarded as the same end.
 constexpr int64_t kSameEndMs = 600'000;
 // Greatest delay between a kill and the restart that shows it: Kubernetes waits up to 5 minutes.
 constexpr int64_t kBackOffMs = 330'000;
@@ -21,7 +21,7 @@ bool IsSameScrape(int64_t a_ms, int64_t b_ms) {
 
 }  // namespace
 
-// Decides whether a restart shows a kill, once the reason is known.
+// Returns the kill that a restart shows, once the reason of the end is known; nullopt if there is none.
 std::optional<OomWatch::Kill> OomWatch::Judge(Container& c) {
   if (c.restarted == 0) return std::nullopt;
   if (c.reason_ms == INT64_MIN || c.reason_ms < c.restarted_ms - kSameScrapeMs) return std::nullopt;
@@ -44,7 +44,8 @@ std::optional<OomWatch::Kill> OomWatch::Judge(Container& c) {
   return kill;
 }
 
-// Decides whether an end is a kill, once the reason is known. The kill is dated by this end.
+// Returns the kill that an end shows, once the reason of the end is known; nullopt if there is none. The kill is
+// dated by this end.
 std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
   if (!c.end_waits || !IsSameScrape(c.reason_ms, c.end_shown_ms)) return std::nullopt;
   c.end_waits = false;
@@ -134,7 +135,7 @@ void OomWatch::BeginScrape(Container& c, int64_t time_ms) {
 }
 
 // The shown end is the last end, so there was one end more than there were restarts in this scrape. All four
-// series must be of one instant, because a second later the container may no longer wait.
+// series must be of one time, because a second later the container may no longer wait.
 uint64_t OomWatch::Missed(Container& c) {
   for (const int64_t shown_ms : {c.end_shown_ms, c.reason_ms, c.restarts_ms, c.waiting_ms}) {
     if (shown_ms != c.scrape_ms) return 0;

@@ -35,11 +35,10 @@ class OomWatch {
     int64_t time_ms = 0;  // time of the end, else of the sample that showed the kill
     uint64_t kills = 1;
     int64_t since_ms = 0;  // earliest possible time of the kill; `time_ms` if this is the time of the end
-    // Time of the end by the machine's clock, as the series shows it. It identifies the end, because it does
-    // not change between samples.
+    // Time of the end by the machine's clock, as shown by the series. This time identifies the end, because it
+    // does not change between samples.
     std::optional<int64_t> shown_ms = {};
-    // Set if the kill was reported before without a date: the time in that report. `time_ms` replaces this
-    // time.
+    // Time in the earlier report, which `time_ms` replaces, if the kill was reported before without a date.
     std::optional<int64_t> instead_of_ms = {};
     uint64_t more = 0;  // number of further kills in addition to the kill that was reported
     // True if no earlier end of the container was known: a previous run of the daemon may have counted the
@@ -75,7 +74,7 @@ class OomWatch {
     // Time of the last end; time of the sample that first showed this end; time of the newest sample of this
     // series.
     int64_t last_end_ms = INT64_MIN, end_shown_ms = INT64_MIN, end_sample_ms = INT64_MIN;
-    int64_t end_as_shown_ms = INT64_MIN;  // last end by the machine's clock
+    int64_t end_as_shown_ms = INT64_MIN;  // time of the last end by the machine's clock
     uint32_t end_slot = 0;
     bool end_waits = false;  // true if the reason of the last end is unknown
     bool end_is_first = false;
@@ -84,11 +83,11 @@ class OomWatch {
     uint32_t undated_slot = 0;
     bool undated_is_end = false;
     int64_t restart_before_ms = INT64_MIN;  // time of the sample that showed the previous restart
-    int64_t waiting_ms = INT64_MIN,         // newest sample that shows the container waiting
-        runs_ms = INT64_MIN;                // newest sample that shows the container not waiting
-    // Newest scrape: time of its first sample (scrape_ms), and whether restarts were known before it (was_known).
-    // ended_before: kills reported before this scrape whose restart was not shown. scrape_restarts: restarts in
-    // this scrape. scrape_kills: kills reported since its start.
+    int64_t waiting_ms = INT64_MIN,         // time of the newest sample with a waiting container
+        runs_ms = INT64_MIN;                // time of the newest sample with a container that does not wait
+    // State of the newest scrape. scrape_ms: time of its first sample. was_known: restarts were known before the
+    // scrape. ended_before: kills reported before the scrape whose restart was not shown. scrape_restarts:
+    // restarts in the scrape. scrape_kills: kills reported since the start of the scrape.
     int64_t scrape_ms = INT64_MIN;
     bool was_known = false;
     uint64_t ended_before = 0, scrape_restarts = 0, scrape_kills = 0;

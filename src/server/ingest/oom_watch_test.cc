@@ -355,7 +355,7 @@ TEST(KubeStateMetrics, KillsInARowAreKillsEachByItsDate) {
   cell.State(5, 3, true);
   ended(240, 5);
   EXPECT_EQ(cell.Kills(), 0U);
-  cell.State(6, 4, true);  // and once more
+  cell.State(6, 4, true);  // restarted once more
   ended(350, 6);
   EXPECT_EQ(cell.Kills(), 1U);
 }

@@ -18,7 +18,7 @@ constexpr std::string_view kRandomLetters = "bcdfghjklmnpqrstvwxz2456789";
 constexpr std::string_view kHashLetters = "456789bcdf";
 constexpr size_t kRandomLength = 5;
 constexpr std::string_view kNobody = "<none>", kNobodyAtAll = "<none>/<none>";
-constexpr int kMaxHops = 6;  // ends a cycle of owners
+constexpr int kMaxHops = 6;  // bound that ends a cycle of owners
 
 bool MadeOf(std::string_view text, std::string_view letters) {
   return text.find_first_not_of(letters) == std::string_view::npos;
@@ -197,7 +197,7 @@ std::string KindInNames(std::string_view kind) {
   return out;
 }
 
-// Shorter hashes occur (1 in 1,000), but a shorter suffix of only these letters is more likely a word.
+// Shorter hashes occur (1 in 1,000), but a shorter suffix that consists of kHashLetters is more likely a word.
 std::string_view WithoutTemplateHash(std::string_view replica_set) {
   CutTail(replica_set, kHashLetters, 7, 10);
   return replica_set;

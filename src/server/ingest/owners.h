@@ -22,7 +22,7 @@ std::string KindInNames(std::string_view kind);
 
 // Top owner of a pod: kind/name as kubectl shows it, the kind in lower case.
 struct TopOwner {
-  std::string kind;  // such as "deployment"; "" if unknown
+  std::string kind;  // kind such as "deployment"; "" if unknown
   std::string name;
   std::string group = {};  // Workload::group of the pod's workload; "" if none
   auto operator<=>(const TopOwner&) const = default;
@@ -31,10 +31,10 @@ struct TopOwner {
 // Facts about owners. Keys are "scope/Kind/name"; a scope is a namespace, or "cluster/namespace" if the
 // series have a label cluster.
 //
-// Runs of one program (Jobs without a CronJob, Workflows, PipelineRuns, TaskRuns) have one owner: "job
-// import" for the Jobs import-x2x4z and import-20261125. The owner's name is the program that the pod or the
-// Job names (ProgramKey), else the run's name without its generated parts (WithoutRunSuffix). A pod that
-// names a program and has no owner gets the program's name.
+// Runs of one program (Jobs without a CronJob, Workflows, PipelineRuns, TaskRuns) have one owner: "job import" for
+// the Jobs import-x2x4z and import-20261125. The owner's name is the program that the pod or the Job names
+// (ProgramKey), else the run's name without its generated parts (WithoutRunSuffix). A pod that names a program and
+// has no owner belongs to this program.
 //
 // Steps of a Workflow differ by the names of their pods: "workflow import-load". Drivers and executors of
 // Spark have the owners "sparkapplication etl-driver" and "sparkapplication etl-exec" over all runs of an
@@ -46,9 +46,9 @@ struct TopOwner {
 // Not thread-safe. About 150 bytes a fact.
 class OwnerTable {
  public:
-  // Stores a child's owner: "Kind/name" in the child's scope, or "<none>/<none>". `group`: that of a pod; "":
-  // none; absent: the source does not split workloads. Returns the pods whose top owner changed. O(1) if no
-  // top owner changes, else O(facts).
+  // Stores a child's owner: "Kind/name" in the child's scope, or "<none>/<none>". `group`: group of a pod; "":
+  // none; absent: the source does not split workloads. Returns the pods whose top owner changed. O(1) if no top
+  // owner changes, else O(facts).
   std::vector<std::string> Learn(std::string_view child, std::string_view owner,
                                  std::optional<std::string_view> group = std::nullopt);
   // Forgets the owner and the group of this child.
@@ -91,7 +91,7 @@ class OwnerTable {
   const std::string* ProgramOf(std::string_view scope, std::string_view kind, std::string_view name) const;
 
   Texts owners_;
-  Texts groups_;  // by child; only of children with a group
+  Texts groups_;  // groups by child; children without a group are missing
 };
 
 // Returns the top owner, derived only from the pod's name:

@@ -14,7 +14,7 @@ namespace {
 
 // Shortest time of one request.
 constexpr int64_t kMinLengthSeconds = 60;
-// After this many successful responses, a shortened query grows again.
+// Number of successful responses after which a shortened query grows again.
 constexpr int kGoodAnswersToGrow = 16;
 
 std::string WrongPath(const HistoryOptions& options) {

@@ -43,16 +43,18 @@ struct HistoryOptions {
   // Length of a chunk of time, for all metrics; rounded up to whole windows. on_chunk_done is called after
   // each chunk. The receiver holds the samples of one chunk at a time.
   int64_t chunk_seconds = 3600;
-  // If a chunk has more samples, the next chunks are shorter, down to one window.
+  // Maximum number of samples in a chunk. If a chunk has more samples, the next chunks are shorter, down to one
+  // window.
   uint64_t max_chunk_samples = 20'000'000;
-  // Maximum size of one response, bytes. If a response is larger, its time is requested in halves.
+  // Maximum size of one response, bytes. If a response is larger, its time span is requested in halves.
   size_t max_answer_bytes = size_t{64} << 20;
-  // Thinning: of samples closer together than this, only the largest of a gauge and the last of a counter are
-  // passed on. 0: all samples are passed on. The receiver holds at most 1,024 samples of a series.
+  // Interval for thinning. Of samples within one interval, only the largest of a gauge and the last of a counter
+  // are passed on. 0: all samples are passed on. The receiver holds at most 1,024 samples of a series.
   int64_t thin_seconds = 10;
   // Number of retries if the server is unreachable or too busy, after pauses of 1, 2, 4 s, ...
   int retries = 3;
-  std::function<void(std::chrono::milliseconds)> sleep;  // unset: sleeps with the system's clock
+  // Function that waits between retries; unset: sleeps by the system's clock.
+  std::function<void(std::chrono::milliseconds)> sleep;
   // Names of the settings for URL and token, for error messages.
   std::string url_option = "backfill.prometheus", token_option = "backfill.bearer_token_file";
 };
@@ -64,7 +66,7 @@ struct HistoryProgress {
   uint64_t queries = 0;  // number of queries answered so far
   std::string warning;   // server's first warning, such as a notice about unreachable data; "" if none
 
-  std::string Sentence() const;  // such as "3 of 14 days, 12.4 M samples"
+  std::string Sentence() const;  // text such as "3 of 14 days, 12.4 M samples"
 };
 
 // Callbacks of a read. on_series must be set. An error of on_series ends the read.
@@ -78,8 +80,9 @@ struct HistorySink {
       on_series;
   // Called once all samples until `watermark` were passed on, so that windows may close.
   std::function<absl::Status(Timestamp watermark)> on_chunk_done;
-  std::function<void(const HistoryProgress&)> on_progress;  // called after each chunk
-  std::function<bool()> should_stop;                        // called between queries
+  std::function<void(const HistoryProgress&)> on_progress;  // receives the progress after each chunk
+  // Returns true to end the read. Called between queries.
+  std::function<bool()> should_stop;
 };
 
 // Not thread-safe. Holds one response at a time: up to max_answer_bytes, and about twice as much during
@@ -100,7 +103,7 @@ class PrometheusHistory {
   // Passes on the samples in (from, to], both cut to whole seconds. Errors name the URL and the remedy:
   //   Unavailable, DeadlineExceeded        unreachable or too slow, in all retries
   //   Unauthenticated, PermissionDenied    a token is required, or has no permission
-  // FailedPrecondition                   the server rejects a query that cannot be made smaller
+  //   FailedPrecondition                   the server rejects a query that cannot be made smaller
   //   ResourceExhausted                    the response for the shortest time is too large
   //   DataLoss, NotFound                   not a Prometheus
   //   Cancelled                            should_stop returned true

@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int64_t kStart = 1'700'000'100;  // a window's start
+constexpr int64_t kStart = 1'700'000'100;  // start of a window
 static_assert(kStart % kWindowSeconds == 0);
 
 MappingRule Rule(std::string metric, SeriesKind kind) {
@@ -31,10 +31,11 @@ struct Fake {
   int64_t every_s = 30;
   int64_t server_time = 0;  // 0: the server does not answer
   size_t max_samples = SIZE_MAX;
-  std::function<std::optional<HttpResponse>(const HttpRequest&, int nth)> first;  // answers before the rest
+  // Returns the response to the nth request; nullopt: the usual response.
+  std::function<std::optional<HttpResponse>(const HttpRequest&, int nth)> first;
 
   std::mutex mutex;
-  std::vector<std::string> queries;  // "cpu 3600 @ 3600": metric, range, end after kStart
+  std::vector<std::string> queries;  // metric, range and end after kStart: "cpu 3600 @ 3600"
 
   // The series index returns two series per hour.
   HttpResponse AnswerSeries(const std::vector<QueryParameter>& form) {

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 struct Read {
   absl::Status status;
-  std::vector<std::string> series;  // "a=1 b=2 | 1000:2.5"
+  std::vector<std::string> series;  // texts such as "a=1 b=2 | 1000:2.5"
   std::string warning;
 };
 

@@ -34,11 +34,11 @@ struct SeriesView {
 };
 
 struct DecodeCounts {
-  uint64_t series = 0, samples = 0;  // passed to the callback
+  uint64_t series = 0, samples = 0;  // series and samples passed to the callback
   // Series over a label limit or without a metric name. These series are skipped; the rest of the request is
   // decoded.
   uint64_t refused_series = 0, refused_samples = 0;
-  uint64_t histograms = 0;    // native histograms, skipped
+  uint64_t histograms = 0;    // number of native histograms, which are skipped
   std::string first_refusal;  // reason for the response to the sender; "" if none
 };
 
@@ -89,7 +89,7 @@ class RemoteWriteDecoder {
   std::vector<LabelView> labels_;
   std::vector<RemoteSample> samples_;
   std::string_view block_;   // encoded labels, while they are contiguous
-  std::string split_block_;  // else copy of the encoded labels
+  std::string split_block_;  // copy of the encoded labels if they are not contiguous
   Refusal refusal_ = Refusal::kNone;
   bool has_metric_name_ = false;
 };

@@ -11,9 +11,9 @@ constexpr double kMostTasks = 1e9;
 
 WindowId WindowOf(const RemoteSample& sample) { return WindowId::Of(Timestamp{sample.timestamp_ms * 1000}); }
 
-// Returns the name without its last part, without a copy. Rules of people name the jobs of a count by such a
-// pattern (MappingRule::job), so a job of such a rule need not have a workload. The result is equal for "shop/deployment/web/app"
-// and the pattern "shop/deployment/web/*".
+// Returns the name without its last part, without a copy. The result is equal for "shop/deployment/web/app" and
+// the pattern "shop/deployment/web/*". Users' rules may name the jobs of a count by such a pattern
+// (MappingRule::job), so these jobs need not have a workload.
 std::string_view Parent(std::string_view job) {
   const size_t slash = job.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : job.substr(0, slash + 1);

@@ -15,7 +15,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kCountsBegin = 1'700'000'100;  // seconds; a window begins here
+constexpr int64_t kCountsBegin = 1'700'000'100;  // start of a window, seconds
 constexpr WindowId kFirst{static_cast<int32_t>(kCountsBegin / kWindowSeconds)};
 
 using CountLabels = std::vector<LabelView>;
@@ -42,7 +42,7 @@ class CountedCell {
     const RemoteSample sample{value, (kCountsBegin + second) * 1000};
     ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, Timestamp::FromSeconds(kCountsBegin + second));
   }
-  // Sends a counter of half a core, in [from, to).
+  // Sends a counter of half a core in the seconds [from, to).
   void Run(const CountLabels& labels, int from, int to) {
     for (int s = from; s < to; s += 30) Send(labels, s, 0.5 * (1000 + s));
   }

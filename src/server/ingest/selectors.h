@@ -11,7 +11,7 @@
 namespace taut::server {
 
 struct HistorySelector {
-  std::string text;    // such as {__name__="x",cpu=~"|total"}
+  std::string text;    // selector such as {__name__="x",cpu=~"|total"}
   bool facts = false;  // true for rules about the owners of pods and workloads
 };
 

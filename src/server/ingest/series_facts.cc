@@ -1,5 +1,5 @@
-// Facts that SeriesMapper learns in addition to usage: owners, init containers, labels of pods, containers
-// that agents measure, and the sources of a job's series.
+// Facts that SeriesMapper stores in addition to usage: owners, init containers, labels of pods, containers that
+// agents measure, and the sources of a job's series.
 #include <algorithm>
 
 #include "common/base/printable.h"
@@ -61,7 +61,7 @@ void SeriesMapper::LearnOwner(const Mapping& fact, uint64_t fingerprint) {
     slots_of_pod_.ForEach(HashOf(pod), [this](uint32_t slot) { rebind_[slot] = 1; });
   }
   // The owner must outlive the series that reported it first: the owner is forgotten when the last series that
-  // reports it ends. A series without the group does not report the owner with its group.
+  // reports it ends. A report without the group does not count as a report of the owner with its group.
   if (!is_new && owners_.Said(fact.job) == fact.task && owners_.GroupOf(fact.job) == fact.group.value_or(""))
     retold_[HashOf(fact.job)] = fingerprint;
 }
@@ -124,7 +124,7 @@ Mapping SeriesMapper::OfClaim(Mapping mapping, uint64_t container) const {
 }
 
 std::optional<size_t> SeriesMapper::SourceOf(const Mapping& mapping, std::span<const LabelView> labels) {
-  if (mapping.kind == SeriesKind::kTaskWindow) return 0;  // reported by agents
+  if (mapping.kind == SeriesKind::kTaskWindow) return 0;  // the source "agents"
   // The following names are equal to the names in the built-in rules.
   std::string name = mapping.rule != Mapping::kNoRule ? rules_.rules()[mapping.rule].source
                      : mapping.workload.source() == Source::kKubernetes

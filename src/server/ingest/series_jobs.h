@@ -72,28 +72,28 @@ class SeriesJobs {
     WorkloadParts parts;  // workload from the first source; parts replace a workload that is only a name
     // Source of OOM kills, from the series and agents that named the job since the start of the daemon.
     OomSource oom_source = OomSource::kNone;
-    bool knows_starts = false;  // a series has reported the start of one of its tasks
+    bool knows_starts = false;  // true: a series has reported the start of one of the job's tasks
   };
 
   explicit SeriesJobs(size_t max_jobs) : max_jobs_(max_jobs) {}
   SeriesJobs(const SeriesJobs&) = delete;
   SeriesJobs& operator=(const SeriesJobs&) = delete;
 
-  // Returns the number of the job of this name: the number before the job was forgotten, else a new number.
-  // nullopt if max_jobs jobs exist. O(1).
+  // Returns the number of the job of this name: a forgotten job's previous number, else a new number. nullopt if
+  // max_jobs jobs exist. O(1).
   std::optional<JobId> Intern(std::string_view name);
   // Adds a job with its stored number, before any series. REQUIRES: the number is free.
   void Restore(JobId id, std::string_view name, WorkloadParts parts = {});
   // Reserves the numbers below `end`, including numbers without a known job.
   void Reserve(uint32_t end) { jobs_.Reserve(end); }
-  // Remembers a job that was forgotten on `day`. If a job of this name returns, it gets this number again.
+  // Remembers a job that was forgotten on `day`. If a job of this name returns, it is assigned this number again.
   void RememberForgotten(JobId id, std::string_view name, int32_t day);
   // Forgets a job. Returns false, without effect, while a series or task is bound to it.
   bool Forget(JobId id, int32_t day);
   // Forgets the numbers of jobs that were forgotten before `day`.
   void DropForgotten(int32_t day);
-  // Returns the jobs that got a number since the last call, in the order of assignment. The number may be new
-  // or the job's previous one.
+  // Returns the jobs that were assigned a number since the last call, in the order of assignment. The number may
+  // be new or the job's previous number.
   std::vector<JobId> TakeFresh() { return std::exchange(fresh_, {}); }
   // Returns the jobs with changed labels or a newly known workload since the last call, ascending. A pod's
   // labels change the job's labels only once.
@@ -112,7 +112,7 @@ class SeriesJobs {
   void MergeLabels(JobId id, const std::vector<taut::Label>& labels);
   // Sets a job's workload if the workload was unknown or had no parts. A change marks the job as relabelled.
   void NoteWorkload(JobId id, WorkloadParts parts);
-  size_t state_bytes() const;  // includes the tasks of the jobs
+  size_t state_bytes() const;  // memory in bytes, including the tasks of the jobs
 
   SeriesTasks tasks;
 
@@ -131,8 +131,8 @@ class SeriesJobs {
   const size_t max_jobs_;
   JobTable<Job> jobs_;
   NumbersByKey<NameOfJob> ids_{NameOfJob{&jobs_}};
-  // Forgotten jobs by the 128-bit hash of their names. The long hash prevents that a returning name is
-  // confused with another.
+  // Forgotten jobs by the 128-bit hash of their names. The long hash prevents confusion of a returning name with
+  // another name.
   absl::flat_hash_map<std::pair<uint64_t, uint64_t>, Forgotten> forgotten_;
   std::vector<JobId> fresh_, relabelled_;
 };

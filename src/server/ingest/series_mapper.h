@@ -45,25 +45,25 @@ struct SeriesBinding {
 inline bool TakesAll() { return true; }
 
 struct MapperCounts {
-  uint64_t mapped_series = 0;                     // number now
-  uint64_t unmapped_series = 0, fact_series = 0;  // numbers of fingerprints now
-  uint64_t refused_series = 0;   // number since the start: series over a limit, or with an unprintable name
-  uint64_t rebound_series = 0;   // number since the start: series whose pod's owner became known
-  uint64_t jobs = 0;             // number now: known and not forgotten jobs
-  uint64_t refused_jobs = 0;     // number since the start: series of jobs beyond max_jobs
-  uint64_t name_collisions = 0;  // known jobs with series from two sources
-  uint64_t claimed_series = 0;   // number since the start: series of containers that an agent measures
-  uint64_t pods_without_containers = 0;  // number now: pods that have only series of the whole pod
+  uint64_t mapped_series = 0;                     // current number of mapped series
+  uint64_t unmapped_series = 0, fact_series = 0;  // current numbers of fingerprints
+  uint64_t refused_series = 0;           // series over a limit or with an unprintable name, since the start
+  uint64_t rebound_series = 0;           // series whose pod's owner became known later, since the start
+  uint64_t jobs = 0;                     // current number of jobs, without forgotten jobs
+  uint64_t refused_jobs = 0;             // series of jobs beyond max_jobs, since the start
+  uint64_t name_collisions = 0;          // current number of jobs with series from two sources
+  uint64_t claimed_series = 0;           // series of containers that an agent measures, since the start
+  uint64_t pods_without_containers = 0;  // current number of pods with only series of the whole pod
 };
 
 // Not thread-safe. About 150 bytes per mapped series and 40 per unmapped one, beside jobs and tasks.
 class SeriesMapper {
  public:
   struct Options {
-    size_t max_series = 4'000'000;  // present fingerprints, including unmapped series
+    size_t max_series = 4'000'000;  // greatest number of stored fingerprints, including unmapped series
     size_t max_jobs = 1'000'000;    // greatest number of known jobs
     size_t max_name_bytes = 512;    // limit for names of jobs and tasks, bytes
-    uint64_t seed = 0;              // equal to the decoder's seed
+    uint64_t seed = 0;              // seed of the fingerprints, equal to the decoder's seed
     // Names of the labels that a job inherits, from its first series and from its pods (kPodLabels, as
     // label_NAME).
     std::vector<std::string> job_labels = {"namespace", "cluster", "app", "team", "environment", "tier"};
@@ -116,9 +116,8 @@ class SeriesMapper {
   // Returns the jobs and tasks that series and agents name. A forgotten job has no slot.
   SeriesJobs& jobs() { return jobs_; }
   const SeriesJobs& jobs() const { return jobs_; }
-  // Returns the names of the sources of a job's series if there are at least two, such as "agents,
-  // Kubernetes", because there may be two workloads with the job's name. Else returns "". REQUIRES:
-  // jobs().Has(id).
+  // Returns the names of the sources of a job's series if there are at least two, such as "agents, Kubernetes":
+  // there may then be two workloads with the job's name. Else returns "". REQUIRES: jobs().Has(id).
   std::string Collision(JobId id) const { return sources_.Listed(jobs_.at(id).colliding()); }
   // Forgets a job. Returns false, without effect, while a series or task is bound to it (SeriesJobs::Forget).
   bool ForgetJob(JobId id, int32_t day);
@@ -170,8 +169,8 @@ class SeriesMapper {
   // Returns an entry with a new slot, or with the outcome if the series is refused.
   Entry Place(const Mapping& mapping, std::span<const LabelView> labels, uint32_t minute, uint64_t container);
   Entry PlaceFact(const Mapping& mapping, const SeriesView& series, uint32_t minute);
-  // Returns the mapping with the job and task of the agent that measures this container; unchanged if no
-  // agent does.
+  // Returns the mapping with the job and task of the agent that measures this container; the unchanged mapping if
+  // no agent measures the container.
   Mapping OfClaim(Mapping mapping, uint64_t container) const;
   void ClaimContainer(uint32_t slot, std::string_view container);
   bool IsUsable(const Mapping& mapping) const;
@@ -214,8 +213,8 @@ class SeriesMapper {
   absl::flat_hash_map<uint64_t, Entry> series_;       // key: fingerprint
   absl::flat_hash_map<uint64_t, std::string> facts_;  // key: fingerprint; value: child or pod of the fact
   absl::flat_hash_map<uint64_t, MeasuredPod> pods_measured_;  // key: fingerprint
-  std::vector<SeriesBinding> bindings_;                       // index: slot
-  std::vector<uint8_t> rebind_;  // index: slot; 1 if the slot's job may have changed
+  std::vector<SeriesBinding> bindings_;                       // bindings by slot
+  std::vector<uint8_t> rebind_;                               // by slot: 1 if the slot's job may have changed
   std::vector<uint32_t> free_slots_;
   SlotLists slots_of_pod_;                               // key: hash of "scope/Pod/name"
   SlotLists slots_of_container_;                         // key: hash of the container's ID
@@ -226,7 +225,7 @@ class SeriesMapper {
   ReplicaCounts replica_counts_;
 
   SeriesJobs jobs_;
-  bool refused_jobs_ = false;  // a series was refused because max_jobs jobs exist
+  bool refused_jobs_ = false;  // true: a series was refused because max_jobs jobs exist
   SourceNames sources_;
   // Hashes of "scope/Pod/name/container".
   absl::flat_hash_set<uint64_t> init_containers_;

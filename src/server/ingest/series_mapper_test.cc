@@ -1,4 +1,4 @@
-// Slots, jobs and tasks: which of them stay, which series are resolved again, and which are forgotten.
+// Tests which slots, jobs and tasks stay, which series are resolved again, and which series are forgotten.
 #include "server/ingest/series_mapper.h"
 
 #include <gmock/gmock.h>
@@ -73,7 +73,7 @@ TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
   EXPECT_EQ(now(1), "shop/statefulset/db");
   regroup("0", 3, 2);
   EXPECT_EQ(now(2), "shop/statefulset/db@0") << "as before";
-  // The first facts are forgotten, and the series without a group; the last fact stays.
+  // The first facts and the series without a group are forgotten; the last fact stays.
   regroup("0", 3, 60);
   EXPECT_EQ(now(60), "shop/statefulset/db@0");
   (void)mapper.ForgetIdle(After(61), 1800);
@@ -292,7 +292,7 @@ TEST(SeriesMapper, ForgetsWhatIsNotHeardOfAndUsesItsSlotAgain) {
   EXPECT_EQ(mapper.counts().mapped_series, 1U);
   EXPECT_EQ(mapper.counts().unmapped_series, 0U);
   EXPECT_EQ(mapper.counts().fact_series, 0U);
-  // The series returns: it gets a free slot, its previous job, and a new task.
+  // The series returns and is assigned a free slot, its previous job, and a new task.
   const auto back = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"), After(61));
   EXPECT_EQ(back.slot, gone.slot);
   EXPECT_EQ(mapper.binding(back.slot).job, mapper.binding(stays.slot).job);
@@ -323,7 +323,7 @@ TEST(SeriesMapper, ANameWithDotPartsIsRefused) {
     EXPECT_EQ(mapper.ResolveTask(job, "t", {}, kNow).outcome, Outcome::kRefused) << job;
   for (const char* job : {"a/..b", "a..b/c.", "...", "a//b"})
     EXPECT_EQ(mapper.ResolveTask(job, "t", {}, kNow).outcome, Outcome::kMapped) << job;
-  // A pod's own label with its owner is ignored as well.
+  // A pod's own label with its owner is also ignored.
   const auto pod = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
   Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "ReplicaSet", "../../act1/deployment/over"));
   Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));

@@ -22,7 +22,7 @@ class SeriesTasks {
   SeriesTasks(const SeriesTasks&) = delete;
   SeriesTasks& operator=(const SeriesTasks&) = delete;
 
-  // Returns the entry of the task of this name, and counts one more use of the entry. A new task gets the
+  // Returns the entry of the task of this name, and counts one more use of the entry. A new task is assigned the
   // number `next`, which is then increased.
   uint32_t Use(JobId job, const std::string& name, uint32_t& next);
   // Removes one use of the entry. The task is forgotten with its last use.
@@ -54,7 +54,7 @@ class SeriesTasks {
   };
   std::vector<Task> tasks_;
   std::vector<uint32_t> free_;
-  NumbersByKey<JobAndName> ids_{JobAndName{&tasks_}};  // indices of tasks_
+  NumbersByKey<JobAndName> ids_{JobAndName{&tasks_}};  // indices of tasks_ by job and name
 };
 
 }  // namespace taut::server

@@ -12,7 +12,7 @@ namespace taut::server {
 // are O(1).
 class SlotLists {
  public:
-  // REQUIRES: the slot is in no list; key is not 0.
+  // Adds the slot to the list with this key. REQUIRES: the slot is in no list; key is not 0.
   void Add(uint32_t slot, uint64_t key) {
     if (slot >= links_.size()) links_.resize(slot + 1);
     const auto [it, is_new] = heads_.try_emplace(key, kNone);
@@ -55,7 +55,7 @@ class SlotLists {
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Link {
     uint32_t previous = kNone, next = kNone;
-    uint64_t key = 0;  // 0: the slot is in no list
+    uint64_t key = 0;  // key of the slot's list; 0: none
   };
   absl::flat_hash_map<uint64_t, uint32_t> heads_;  // first slot of each key's list
   std::vector<Link> links_;                        // neighbours of each slot in its list

@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr int64_t kWindowBegin = 1'700'000'100;  // seconds; a window begins here
+constexpr int64_t kWindowBegin = 1'700'000'100;  // start of a window, seconds
 static_assert(kWindowBegin % kWindowSeconds == 0);
 
 std::vector<StartSpan> SpansOf(std::vector<RemoteSample> samples, int64_t startup_s) {
@@ -47,9 +47,10 @@ TEST(StartSpans, AreCutToTheWindowAndJoined) {
 }
 
 TEST(StartSpans, AStartThatCannotBeIsNone) {
-  EXPECT_THAT(SpansOf({{-double(kWindowBegin), 20'000}}, 60), IsEmpty());             // 0: unknown
-  EXPECT_THAT(SpansOf({{100, 20'000}}, 60), IsEmpty());                               // a clock far ahead
-  EXPECT_THAT(SpansOf({{70, 20'000}}, 60), ElementsAre(StartSpan{70'000, 130'000}));  // a little ahead
+  EXPECT_THAT(SpansOf({{-double(kWindowBegin), 20'000}}, 60), IsEmpty());  // 0: unknown
+  EXPECT_THAT(SpansOf({{100, 20'000}}, 60), IsEmpty());                    // a clock far ahead
+  // a clock slightly ahead
+  EXPECT_THAT(SpansOf({{70, 20'000}}, 60), ElementsAre(StartSpan{70'000, 130'000}));
   EXPECT_THAT(SpansOf({{1e15, 20'000}}, 60), IsEmpty());
 }
 

@@ -11,8 +11,8 @@
 namespace taut::server {
 namespace {
 
-// A rate of up to this factor above max_cores is possible for a large task and is reduced to max_cores. A
-// higher rate is an error and is dropped.
+// Factor above max_cores up to which a rate is possible for a large task, and is reduced to max_cores. A higher
+// rate is an error and is dropped.
 constexpr double kOfLargeTask = 4;
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -309,7 +309,7 @@ WindowFold::Sum WindowFold::Sweep(std::span<const FoldSeries> series, Measure me
   }
   std::sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
     if (a.time_ms != b.time_ms) return a.time_ms < b.time_ms;
-    return a.value < b.value;  // ends before beginnings
+    return a.value < b.value;  // ends precede beginnings
   });
   current_.assign(series.size(), kNothing);
   for (size_t i = 0; i < steps_.size();) {

@@ -22,7 +22,7 @@ struct FoldOptions {
   int64_t max_gap_ms = 300'000;
   // Duration of a gauge's sample if its sampling interval is unknown.
   int64_t default_interval_ms = 15'000;
-  // A counter that falls by less than this share was not reset; it is treated as unchanged.
+  // Greatest share by which a counter may fall without a reset. The counter is then treated as unchanged.
   double jitter_share = 0.01;
   // Greatest accepted rate in cores; the top of the CPU grid.
   double max_cores = 1048.576;
@@ -113,7 +113,7 @@ class WindowFold {
   void NoteStart(uint32_t task, const Sum& rest);
   // Returns the owner's limit or request of the task; kAbsent unless each part in used_parts_ has a value.
   float TaskLimit(std::span<const FoldSeries> series, SeriesKind kind) const;
-  // Raises the job's largest limits and requests to the task's, where the task's are larger.
+  // Raises the job's largest limits and requests to the task's values, if the task's values are larger.
   void AddAmounts(std::span<const FoldSeries> series, Measure measure);
 
   const FoldOptions options_;
@@ -127,7 +127,7 @@ class WindowFold {
   std::vector<StartSpan> young_;  // time in which CPU usage is kept apart
   Sum young_sum_;
   std::vector<double> current_;
-  bool needs_all_ = false;  // a part is subtracted: the sum is known only while all parts have a value
+  bool needs_all_ = false;  // true: a part is subtracted, so the sum requires values of all parts
   std::vector<uint32_t> used_parts_;
   int64_t cpu_ms_[Grid::kMaxBuckets] = {};
   Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // range of the buckets in cpu_ms_

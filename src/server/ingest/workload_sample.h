@@ -18,12 +18,12 @@ namespace taut::server {
 
 // A container of a task, or a whole task.
 struct WorkloadPart {
-  Workload job;           // known() is true
-  std::string task = {};  // such as "web-5d4f8c7b9d-x2x4z"
+  Workload job;           // workload of the job; known() is true
+  std::string task = {};  // name such as "web-5d4f8c7b9d-x2x4z"
   std::string part = {};  // MappingRule::part; "": the whole task
   std::string pod = {};   // pod of a WorkloadFact; "" if none
-  // 64 hex digits that identify the container in its runtime; an agent that measures the container reports
-  // them as well. "": unknown.
+  // ID of the container in its runtime, 64 hex digits, which an agent that measures the container also reports.
+  // "": unknown.
   std::string container_id = {};
   // Keys in any order; the job inherits the labels in Ingest::Options::job_labels.
   std::vector<Label> labels = {};
@@ -39,7 +39,7 @@ struct WorkloadFact {
   // Group of the pod's workload that the pod belongs to, for kOwner (Workload::group); "": none. Absent: the
   // source does not split the workload.
   std::optional<std::string> group = {};
-  uint64_t version = 0;  // replaces a fact about the same pod that has another version
+  uint64_t version = 0;  // version of the fact; a fact replaces facts of other versions about its pod
 };
 
 // Receives the reports of a source. Implementations document their threads.

@@ -152,7 +152,8 @@ TEST_F(WorkloadSamples, AJobWithoutRoomOrNameIsRefusedAndCounted) {
   EXPECT_EQ(ingest_.counts().refused, 2U);
 }
 
-// The sample log contains values of a WorkloadIntake. A sender's series with these names are not decoded.
+// The sample log contains values of a WorkloadIntake. A sender's series with the names of such values are not
+// decoded.
 TEST_F(WorkloadSamples, AreReadAgainFromALog) {
   const WorkloadPart app = AppOf("web-1");
   const std::string packed = EncodePart(app, SeriesKind::kMemoryBytes);
