@@ -76,7 +76,7 @@ size_t ActuatorSet::Route(const TargetOrder& order, int64_t now_s) {
   return member;
 }
 
-// The members' Apply is called without the lock, because an actuator may take long.
+// The members' Apply is called without the lock, because an actuator may need a long time.
 void ActuatorSet::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
   if (members_.size() == 1) return members_[0].actuator->Apply(orders, now_s);
   std::vector<std::vector<TargetOrder>> of_members(members_.size());

@@ -1,8 +1,8 @@
-// Combines several actuators into one. Each order goes to the first actuator, in the order of Add, that claims its
-// job and target. An order that no actuator claims goes to the first actuator, which reports why the order is not
-// applied. A single actuator receives all calls unchanged.
+// Combines several actuators into one. Each order is passed to the first actuator, in the order of Add, that
+// claims its job and target. An order that no actuator claims is passed to the first actuator, which reports why
+// the order is not applied. A single actuator receives all calls unchanged.
 //
-// Threads: the rules of Actuator. TakeConflicts and remembered may also be called from any thread.
+// Threads: the rules of Actuator, except that any thread may call TakeConflicts and remembered.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ namespace taut::server {
 
 class ActuatorSet final : public Actuator {
  public:
-  // Adds an actuator behind the actuators that were already added. Call before all other functions. `key`: the
+  // Adds an actuator after the actuators that were already added. Call before all other functions. `key`: the
   // actuator's state is stored under this key, which must therefore never change.
   void Add(std::string key, std::unique_ptr<Actuator> actuator);
 
-  // The actuators' names, separated by ", ".
+  // Returns the actuators' names, separated by ", ".
   std::string_view name() const override { return name_; }
   bool Claims(const TargetOrder& order) const override;
   void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;

@@ -50,7 +50,7 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
   return out;
 }
 
-// The kinds are equal numbers on the wire and in the model. CheckMessage rejects all other kinds.
+// The kinds have equal numbers on the wire and in the model. CheckMessage rejects all other kinds.
 static_assert(static_cast<size_t>(pb::TierAct::KERNEL_KILL) == static_cast<size_t>(TierActKind::kKernelKill));
 
 }  // namespace
@@ -104,7 +104,7 @@ void AgentHub::EndTick(bool ok) {
       if (safe != 0 && agent.session != 0) acks.emplace_back(agent.session, safe);
     }
   }
-  // Acknowledge only messages that the store has: an agent deletes what is acknowledged.
+  // Acknowledge only stored messages, because an agent deletes acknowledged messages.
   for (const auto& [session, sequence] : acks) {
     pb::ToAgent message;
     message.mutable_ack()->set_sequence(sequence);
@@ -201,7 +201,7 @@ std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session
   if (sequence == 0) return Place{agent.queue, tick_ + 1};
   if (agent.to_replay > 0) --agent.to_replay;
   if (sequence > agent.taken) return Place{agent.queue, tick_ + 1};
-  // A resent message: its acknowledgement is under way or was lost. If no message waits, acknowledge it
+  // This message was resent: the acknowledgement is under way or was lost. If no message waits, acknowledge it
   // again.
   ++counts_.repeats;
   if (agent.unacknowledged.empty()) agent.unacknowledged.Add(agent.taken, std::nullopt, 0);
@@ -234,7 +234,7 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   }
   if (taken) return Count(*agent, message, *place, window);
   // The agent keeps this message and resends it on its next stream, with all later messages. The hub must not
-  // acknowledge a later message before this one.
+  // acknowledge a later message before this message.
   {
     const std::lock_guard lock(mutex_);
     if (agent->session == session) Leave(*agent);

@@ -51,7 +51,7 @@ struct AgentView {
   // Reports that were rejected: on a task of another agent, or with figures above the size of the agent's
   // machine.
   uint64_t not_believed = 0;
-  std::vector<FailedOrder> failures;  // newest last
+  std::vector<FailedOrder> failures;  // failed orders, newest last
   int64_t heard_at_s = 0;             // seconds since 1970; 0: unknown
 };
 
@@ -72,7 +72,7 @@ struct NeededMemory {
 
 struct AgentList {
   std::vector<AgentView> known;
-  std::vector<RefusedAgent> refused;  // newest last
+  std::vector<RefusedAgent> refused;  // rejected streams, newest last
 };
 
 struct AgentHubCounts {
@@ -95,16 +95,16 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   struct Options {
     // False: agents only report, and orders set no limits.
     bool apply = true;
-    // Longest time for which windows are held back while agents resend kept messages, seconds. At the start
-    // of tautd a third of this time is held back for all agents.
+    // Longest time for which windows are held back while agents resend kept messages, seconds. After the start of
+    // tautd, windows are held back for a third of this time for all agents.
     double hold_s = 15;
-    // Seconds after an agent's last message for which its name stays with the machine that used the name
-    // first. Not used with certificates.
+    // Time after an agent's last message in which the agent's name stays reserved for the machine that used the
+    // name first, seconds. Not used with certificates.
     double name_expiry_s = 900;
     std::function<double()> steady_s;
     std::function<Timestamp()> now;
-    // Returns true for jobs whose limits another actuator applies: agents only report on these jobs. Empty:
-    // no such jobs.
+    // Returns true for jobs whose limits another actuator applies: agents only report on these jobs. Empty: there
+    // are no such jobs.
     std::function<bool(const std::string& job)> elsewhere = {};
     std::string own_machine = {};  // this process's machine, in the format of Hello::machine; "": unknown
   };
@@ -115,7 +115,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   void SetServer(AgentServer* server) { server_ = server; }
 
   // ---- the loop: BeginTick, the tick of the control plane, EndTick ----
-  // BeginTick is called before the tick of the control plane: it decides whether windows are held back.
+  // Decides whether windows are held back. Called before the tick of the control plane.
   void BeginTick();
   // Acknowledges the messages that are stored now, and sends terms and orders to tasks that are new or were
   // marked by OnSettings. `ok`: true if the tick of the control plane succeeded.
@@ -154,7 +154,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
  private:
   struct Agent {
     std::string name;
-    SessionId session = 0;  // 0: disconnected
+    SessionId session = 0;  // present stream; 0: disconnected
     taut::agent::v1::Hello hello;
     double connected_s = 0, heard_s = 0;
     uint64_t queue = 0, taken = 0;  // taken: sequence of the last processed message
@@ -162,7 +162,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     // tasks that are already processed.
     uint64_t part_of = 0;
     int parts = 0;
-    uint64_t to_replay = 0;  // kept messages from before the connection that have not arrived yet
+    uint64_t to_replay = 0;  // number of messages kept from before the connection and not received yet
     // Memory need of the agent's tasks by job and task, in the window `needed_window`.
     std::map<AgentTable::Name, double> needed;
     int32_t needed_window = INT32_MIN;
@@ -170,7 +170,8 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     taut::agent::v1::Heartbeat heartbeat;
     uint64_t windows = 0, ooms = 0, applied = 0, failed = 0, not_believed = 0;
     std::deque<FailedOrder> failures;
-    bool remembered = false;  // restored after a restart: heard_s is by the clock of the earlier process
+    // True if restored after a restart: heard_s is then by the clock of the earlier process.
+    bool remembered = false;
     int64_t heard_at_s = 0;
     // Serializes the messages of one agent: its old stream may still be in use when the new stream begins.
     // Locked before mutex_.
@@ -202,7 +203,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   // mutex_.
   SessionId Attend(SessionId session, const taut::agent::v1::Hello& hello);
   void NoteRefused(const taut::agent::v1::Hello& hello, std::string why);  // REQUIRES: mutex_
-  // Returns the limit, or the size of the agent's machine if that is less. REQUIRES: mutex_.
+  // Returns the limit, or the size of the agent's machine if the size is less. REQUIRES: mutex_.
   double WithinMachine(const std::string& agent, Resource r, double limit) const;
   // Returns false if the message was not processed and must be resent. Sets `dropped` if no window of the message
   // will ever be stored.

@@ -1,4 +1,4 @@
-// Orders to agents: sent at once or when their tasks appear; and the outcomes of these orders.
+// Orders to agents, which are sent at once or when their tasks appear, and the outcomes of these orders.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -91,7 +91,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
     const auto i = static_cast<size_t>(r);
     const TargetOrder* latest = orders_by_task_.OrderFor(due.job, r, due.name);
     // If no limit is in force, the limit may have been released while the task's agent was disconnected. Or
-    // another tautd may have set a limit that this store does not know.
+    // another tautd may have set a limit that is not in this store.
     const bool released = latest != nullptr && !latest->value.has_value();
     const bool gives_back = released || (!holds && standing.knows_settings);
     if (!standing.in_force[i].has_value() && !gives_back) continue;

@@ -1,4 +1,4 @@
-// The orders that each agent gets, and their outcomes.
+// The orders that each agent receives, and their outcomes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -256,7 +256,7 @@ TEST(AgentHubOrders, ATaskThatComesLaterGetsWhatStands) {
   const std::vector<pb::Order> orders = cell.server.Orders(a);
   ASSERT_EQ(orders.size(), before + 2);
   EXPECT_EQ(orders.back().name().task(), "a/2");
-  // The same holds after a restart of the daemon.
+  // Also after a restart of the daemon, each task receives its orders once.
   cell.Restart();
   const SessionId again = cell.Connect("a", 1, 0);
   cell.Tasks(again, {"a/1", "a/2"});
@@ -313,8 +313,8 @@ TEST(AgentHubOrders, TermsFollowTheMode) {
   EXPECT_FALSE(cell.server.Orders(a).back().has_limit()) << "the owner's again";
 }
 
-// A tautd with a new store knows no order. A limit set by another tautd is released if the mode requires it,
-// and stays if not.
+// A tautd with a new store has no orders. A limit set by another tautd is released if the mode requires it, and
+// stays otherwise.
 TEST(AgentHubOrders, ANewStoreGivesBackWhatAnotherHasSet) {
   for (const char* const mode : {"off", "observe", "auto"}) {
     HubCell cell;

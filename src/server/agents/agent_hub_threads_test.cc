@@ -23,8 +23,8 @@ Names TasksOf(int number) {
   return names;
 }
 
-// Simulates one agent. It connects again and again while its old stream is still in use, and resends all messages
-// that were not acknowledged.
+// Simulates one agent, which connects again and again while its old stream is still in use, and resends all
+// messages that were not acknowledged.
 void Attend(HubCell& cell, std::atomic<SessionId>& last, int number) {
   const std::string name = StrCat("agent-", number);
   const Names tasks = TasksOf(number);

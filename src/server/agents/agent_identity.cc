@@ -1,5 +1,5 @@
-// Checks of identity: which machine may use an agent's name, which tasks the agent may report on, and how
-// large its figures may be.
+// Checks which machine may use an agent's name, which tasks the agent may report on, and how large the agent's
+// figures may be.
 #include <algorithm>
 
 #include "common/base/bytes.h"

@@ -38,7 +38,7 @@ TEST(AgentIdentity, ANameBelongsToTheMachineThatUsedItFirst) {
   cell.hub().OnConnect(101, Hello("node-a", "m1", 1), "");
   cell.hub().OnConnect(102, Hello("node-a", "m2", 2), "");
   EXPECT_THAT(cell.server.closed(), ElementsAre(102)) << "the first is connected";
-  // The same machine connects with another queue, and then again with that queue.
+  // The same machine connects with another queue, and then again with this queue.
   cell.hub().OnConnect(103, Hello("node-a", "m1", 3), "");
   cell.hub().OnConnect(104, Hello("node-a", "m1", 3), "");
   EXPECT_THAT(cell.server.closed(), ElementsAre(102, 101, 103));

@@ -1,4 +1,4 @@
-// The amounts of memory that tasks need, as agents have probed them.
+// Tests of the amounts of memory that tasks need, as probed by agents.
 #include <gtest/gtest.h>
 
 #include "server/agents/hub_fixture.h"
@@ -54,8 +54,8 @@ TEST(AgentNeeded, WhatNoMachineHasIsNotBelieved) {
   EXPECT_EQ(NeededBy(cell.hub(), "shop/web"), std::nullopt);
 }
 
-// The amount from which limits are learnt is stored with the window. An agent of an earlier version does not send
-// this amount.
+// The amount from which limits are computed is stored with the window. An agent of an earlier version does not
+// send this amount.
 TEST(AgentNeeded, TheNeedOfTheWholeWindowIsStoredWithIt) {
   HubCell cell;
   const SessionId a = cell.Connect("a");

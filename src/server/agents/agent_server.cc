@@ -98,9 +98,9 @@ struct Shared {
   Sessions sessions;
 };
 
-// One stream. gRPC calls each On... function after the previous one has returned, and OnDone last. Send and
-// End may be called from any thread. Every Start... and Finish is called under the lock, and none after
-// Finish. gRPC never calls back from inside these functions.
+// One stream. gRPC calls each On... function after the previous call has returned, and OnDone last. Send and End
+// may be called from any thread. Every Start... and Finish is called under the lock, and none after Finish. gRPC
+// never calls back from inside these functions.
 class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>,
                       public std::enable_shared_from_this<Session> {
  public:
@@ -130,7 +130,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     }
     waiting_bytes_ += bytes;
     waiting_.push_back(std::move(message));
-    is_welcome_sent_ = true;  // the first message sends the welcome metadata with it
+    is_welcome_sent_ = true;  // the welcome metadata is sent with the first message
     // While the queue is not empty, its first message is being written. Therefore only a message that was
     // added to an empty queue starts a write.
     if (waiting_.size() == 1) WriteFirst();
@@ -265,13 +265,13 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   const std::string who_;
   const Clock::time_point hello_until_;
   v1::FromAgent incoming_;
-  bool is_connected_ = false;  // the listener knows the session; used only in gRPC's callbacks
+  bool is_connected_ = false;  // true: the listener knows the session; used only in gRPC's callbacks
 
   std::mutex mutex_;
   bool has_hello_ = false;
   bool is_welcome_sent_ = false;
   bool finished_ = false;
-  std::deque<v1::ToAgent> waiting_;  // the first message is being written
+  std::deque<v1::ToAgent> waiting_;  // messages to send; the first is being written
   size_t waiting_bytes_ = 0;
   std::shared_ptr<Session> self_;  // keeps the session alive until OnDone
 };

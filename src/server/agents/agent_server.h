@@ -31,7 +31,7 @@ class AgentListener {
 };
 
 struct AgentServerOptions {
-  std::vector<std::string> listen;  // such as "127.0.0.1:7071"; port 0: any free port
+  std::vector<std::string> listen;  // addresses such as "127.0.0.1:7071"; port 0: any free port
   std::vector<std::string> tokens;  // agents must send one of these tokens; empty: no token is required
   std::string certificate_file, key_file;  // PEM files; the server uses TLS if both are set
   // CA of the agents' certificates, which are then required; only with TLS; "": none.
@@ -45,27 +45,26 @@ struct AgentServerOptions {
   // at once.
   int max_connections = 11'000;
   int max_per_address = 4'000;
-  // A connection without a stream is closed after this time. The time also applies to the connection's
-  // handshake.
+  // Time after which a connection without a stream is closed, and timeout of a connection's handshake.
   int idle_timeout_ms = 5'000;
   size_t max_message_bytes = size_t{16} << 20;
-  // Highest total size of the messages that wait for one agent. Above this size, because the agent does not read,
-  // its session is ended.
+  // Highest total size of the messages that wait for one agent. If the size is exceeded, because the agent does
+  // not read, the agent's session is ended.
   size_t max_waiting_bytes = size_t{8} << 20;
-  int hello_timeout_ms = 10'000;  // time from the stream's start to its first message
+  int hello_timeout_ms = 10'000;  // longest time from the stream's start to its first message
 };
 
 struct AgentServerCounts {
   uint64_t sessions = 0;  // sessions that are open now
   uint64_t accepted = 0;  // streams whose first message was a hello
   uint64_t refused = 0;   // streams without a hello: bad token, no hello in time, too many sessions
-  uint64_t messages = 0, bytes = 0;  // received, including hellos
+  uint64_t messages = 0, bytes = 0;  // received messages, including hellos, and their bytes
   uint64_t bad_messages = 0;         // messages rejected by CheckMessage
   uint64_t sent = 0;
   uint64_t cut_off = 0;      // sessions ended because the agent did not read
   uint64_t connections = 0;  // accepted connections, with or without a stream
   // Connections closed above max_connections or max_per_address, including connections closed to make room for
-  // others.
+  // other connections.
   uint64_t rejected_connections = 0;
 };
 

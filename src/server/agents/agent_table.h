@@ -1,10 +1,10 @@
 // The connected agents and the tasks that they run. Plain values: no messages, clocks or locks. The caller
 // guards the table with its own lock.
 //
-// A task belongs to the agent that announced it. The task becomes free when this agent reports it gone, or has
-// been disconnected for kGraceSeconds. A restart of an agent therefore loses no task. If an agent announces a task
-// of another agent, the announcement is kept as a claim. The claim takes effect once the task is free (Settle,
-// Drop).
+// A task belongs to the agent that announced it. The task becomes free when this agent reports that the task is
+// gone, or has been disconnected for kGraceSeconds. A restart of an agent therefore loses no task. If an agent
+// announces a task of another agent, the announcement is kept as a claim. The claim takes effect once the task is
+// free (Settle, Drop).
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class AgentTable {
   using Name = std::pair<std::string, std::string>;  // job, task
   struct Task {
     std::string agent;
-    SessionId session = 0;  // 0: the task's agent is disconnected
+    SessionId session = 0;  // stream of the task's agent; 0: the agent is disconnected
     TaskRef ref;
     bool managed = false;
     double left_s = 0;  // steady time at which the task's agent disconnected
@@ -59,7 +59,7 @@ class AgentTable {
 
  private:
   struct Agent {
-    SessionId session = 0;  // 0: disconnected
+    SessionId session = 0;  // stream of the agent; 0: disconnected
     std::set<Name> tasks;
   };
   // Returns true if no agent has the task, or its agent has been disconnected for kGraceSeconds.

@@ -1,4 +1,4 @@
-// Trials by name through the hub: over redeploys and restarts, and only where the limit was applied.
+// Trials through the hub, with tasks by name: over redeploys and restarts, and only if the limit was applied.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 namespace pb = taut::agent::v1;
 using ::testing::HasSubstr;
 
-// The limits that an agent has applied, by task. It applies orders only if `obeys`.
+// An agent that stores the limits that it has applied, by task. The agent applies orders only if `obeys`.
 class TrialAgent {
  public:
   TrialAgent(HubCell& cell, bool obeys) : cell_(cell), obeys_(obeys), session_(cell.Connect("a")) {}

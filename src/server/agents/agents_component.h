@@ -24,18 +24,18 @@ class AgentsComponent final : public Component {
     std::function<bool()> is_synced;
   };
   struct Options {
-    AgentsConfig config;                                    // must have at least one address
+    AgentsConfig config;                                    // configuration with at least one address
     bool apply = false;                                     // true: agents carry orders out
     std::function<bool(const std::string& job)> elsewhere;  // AgentHub::Options::elsewhere
     std::string own_machine;                                // AgentHub::Options::own_machine
     std::optional<Pods> pods;
-    bool pods_elsewhere = false;  // limits of pods are set through the API server
+    bool pods_elsewhere = false;  // true: limits of pods are set through the API server
   };
   // `context` must outlive the component.
   AgentsComponent(Options options, const DaemonContext& context);
 
   std::string_view name() const override { return "agents"; }
-  // Starts after Kubernetes, whose pods give containers their names.
+  // Starts after Kubernetes, because the watch of pods determines the names of containers.
   std::span<const std::string_view> after() const override;
   // Returns the hub. The hub also reports why orders that no actuator claims are not applied. Call once.
   absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() override;

@@ -108,7 +108,7 @@ TEST_F(AgentsComponentTest, APortForStrangersIsRefused) {
       {.config = config_.agents, .apply = false, .elsewhere = {}, .own_machine = "", .pods = {}}, context_);
   const auto hub = run.MakeActuator();
   EXPECT_TRUE(absl::IsInvalidArgument(run.Start()));
-  run.Stop();  // without an open port
+  run.Stop();  // a call without an open port
 }
 
 }  // namespace

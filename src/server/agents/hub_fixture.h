@@ -221,7 +221,7 @@ class HubCell {
   size_t published_tier_acts = 0;
   std::atomic<double> steady_s{1000};
   std::atomic<int64_t> now_s{kStart};
-  std::function<bool(const std::string& job)> elsewhere;  // takes effect at the next start
+  std::function<bool(const std::string& job)> elsewhere;  // AgentHub::Options::elsewhere of the next start
 
  private:
   void Start() {

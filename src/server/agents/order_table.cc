@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kTimedOrders = 1000;
 
-// Returns the number of texts and the first of them, as in "2 of 5 tasks: host/a: text".
+// Returns the number of texts and the first text, as in "2 of 5 tasks: host/a: text".
 std::string SomeOf(const std::map<std::string, std::string>& texts, size_t tasks) {
   const auto& first = *texts.begin();
   const std::string of = tasks == 1 ? "" : StrCat(texts.size(), " of ", tasks, " tasks: ");

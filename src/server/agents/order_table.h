@@ -21,9 +21,9 @@ namespace taut::server {
 // A task of an order's job, as it was when the order arrived.
 struct OrderTask {
   std::string_view name;
-  bool managed = false;    // the task's agent may set its limits
+  bool managed = false;    // the task's agent may set the task's limits
   bool connected = false;  // the task's agent is connected
-  bool observes = false;   // the task's agent only measures (--observe)
+  bool observes = false;   // the task's agent only measures tasks (--observe)
 };
 
 // The report of one task on an order.
@@ -69,7 +69,8 @@ class OrderTable {
     TargetOrder order;
     double sent_s = 0;
     std::set<std::string> waiting, applied, observed;
-    std::set<std::string> disconnected;               // tasks disconnected when the order arrived: not timed
+    // tasks that were disconnected when the order arrived; not timed
+    std::set<std::string> disconnected;
     std::map<std::string, std::string> failed, held;  // key: task; value: text of its report
     std::optional<double> minimum;                    // highest minimum of all tasks
     std::optional<Outcome> reported;                  // the last reported outcome
@@ -90,7 +91,7 @@ class OrderTable {
   void Drop(std::map<uint64_t, Entry>::iterator at);
   // Returns the reason why the order was sent to no task.
   std::string WhyNotSent(const Entry& entry, std::span<const OrderTask> tasks) const;
-  // Reports this outcome unless the order has a final one, which is any outcome other than kPending.
+  // Reports this outcome unless the order has a final outcome, which is any outcome other than kPending.
   void End(Entry& entry, Outcome outcome, std::string text);
   void Report(Entry& entry, Outcome outcome, std::string text);
   // Reports the joint outcome of the order's tasks if it changed.

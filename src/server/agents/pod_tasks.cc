@@ -27,9 +27,9 @@ bool HasPods(const pb::FromAgent& message) {
          IsPod(message.tier_act().name()) || std::ranges::any_of(message.outcomes().outcomes(), of_pod);
 }
 
-// Gives the task the name of its pod and removes the cgroup's labels and amounts. The pod's labels are better
-// than the cgroup's. The amounts may be limits that tautd set through the API server; the owner's amounts are
-// in the pod's spec.
+// Renames the task to its pod's name, and removes the cgroup's labels and amounts. The pod's labels are better
+// than the cgroup's labels. The amounts may be limits that tautd set through the API server; the owner's amounts
+// are in the pod's spec.
 template <typename Task>
 void Own(const PodTasks::Name& name, Task& task) {
   SetName(name, *task.mutable_name());
@@ -106,7 +106,7 @@ void PodTasks::NameTasks(Session& session, pb::Tasks& tasks) {
     if (session.waiting.erase(NameOf(name)) > 0) continue;
     const auto is_it = [&](const auto& entry) { return NameOf(entry.second) == NameOf(name); };
     const auto it = std::ranges::find_if(session.of, is_it);
-    if (it == session.of.end()) continue;  // a container with a new ID already took the name
+    if (it == session.of.end()) continue;  // a container with a new ID already has the name
     SetName(it->first, *out.add_gone());
     session.of.erase(it);
   }
@@ -200,7 +200,7 @@ void PodTasks::OnMessage(SessionId session, const pb::FromAgent& message) {
     lock.unlock();
     return hub_->OnMessage(session, message);
   }
-  // Once a session has a container of a pod, every message passes here: a later message may announce that a
+  // Once a session has a container of a pod, every message is processed here: a later message may announce that a
   // waiting task is gone.
   Session& of = sessions_[session];
   // After a message that must be resent, no later message may be processed, because the agent resends later

@@ -1,9 +1,9 @@
-// Names of pods' containers. Agents on the nodes of a Kubernetes cluster know a container only by its cgroup.
-// PodTasks replaces the cgroup's name by the job and pod that tautd knows from its watch, and in orders
-// restores the agent's name. An agent therefore needs no rights in the cluster.
+// Names of pods' containers. Agents on the nodes of a Kubernetes cluster identify a container only by its cgroup.
+// PodTasks replaces the cgroup's name by the job and pod from tautd's watch, and restores the agent's name in
+// orders. An agent therefore needs no rights in the cluster.
 //
-// PodTasks stands between the agents' server and the hub: the server calls it as its listener, and the hub
-// calls it as its server. Tasks that are not containers of pods pass unchanged.
+// PodTasks connects the agents' server and the hub: the server uses PodTasks as its listener, and the hub uses
+// PodTasks as its server. Tasks that are not containers of pods pass unchanged.
 //
 // Threads: the rules of AgentListener and AgentServer.
 #pragma once
@@ -21,10 +21,10 @@
 
 namespace taut::server {
 
-// Returns the ID of the pod's container that the task is; "" if the task is not a container of a pod. Each
-// container is a separate job for the agent, because agents receive terms by job.
+// Returns the container's ID if the task is a container of a pod, else "". Each container is a separate job for
+// the agent, because agents receive terms by job.
 std::string_view PodContainerOf(const taut::agent::v1::TaskName& name);
-// As PodContainerOf, for the job name of an agent that does not know TaskName.pod_container: such an agent
+// Same as PodContainerOf, for the job name of an agent that does not send TaskName.pod_container: such an agent
 // names a container of a pod "kubepods/cri-containerd-ID.scope".
 std::string_view PodContainerOfOlderAgent(std::string_view job);
 
@@ -45,7 +45,7 @@ class PodTasks final : public AgentListener, public AgentServer {
     // processed, and the agent keeps them.
     std::function<bool()> is_synced;
     std::function<double()> steady_s;
-    double forget_s = 6 * 3600;  // a container's name is forgotten if no report arrived for this time
+    double forget_s = 6 * 3600;  // time without reports after which a container's name is forgotten
   };
   // `hub` must outlive this object.
   PodTasks(Options options, AgentListener* hub) : options_(std::move(options)), hub_(hub) {}
@@ -67,7 +67,7 @@ class PodTasks final : public AgentListener, public AgentServer {
   void Stop() override;
 
   PodTasksCounts pod_counts() const;
-  // Returns true if a container of a pod reported under this job within Options::forget_s.
+  // Returns true if a report about a pod's container of this job arrived within Options::forget_s.
   bool IsPods(const std::string& job) const;
 
  private:
@@ -77,9 +77,9 @@ class PodTasks final : public AgentListener, public AgentServer {
   };
   struct Session {
     std::map<Name, taut::agent::v1::Task> waiting;  // tasks without a known pod, by the agent's name
-    // The agent's name of its newest container, by the pod's name.
+    // The agent's name of the newest container, by the job and task of the container's pod.
     std::map<Name, taut::agent::v1::TaskName> of;
-    bool closing = false;  // the session is being ended: no further message is processed
+    bool closing = false;  // true: the session is being ended, and no further message is processed
   };
   // All functions from here to NameKept require mutex_.
   std::optional<Name> Find(const taut::agent::v1::TaskName& agents);

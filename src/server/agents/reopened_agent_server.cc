@@ -6,7 +6,7 @@
 namespace taut::server {
 namespace {
 
-// More sessions than one server can ever have: the ids of two servers therefore never overlap.
+// Number of session ids per server, more than any server can use. The ids of two servers therefore never overlap.
 constexpr SessionId kSessionsPerServer = SessionId{1} << 40;
 
 struct Read {
@@ -29,7 +29,7 @@ absl::StatusOr<Read> ReadAll(const AgentsConfig& config) {
   return out;
 }
 
-// Ignores all events. Used by the server that only tries whether the new files can be used.
+// Ignores all events. Used by a server that is started only to check the new files.
 class NoListener final : public AgentListener {
   void OnConnect(SessionId, const agent::v1::FromAgent&, const std::string&) override {}
   void OnMessage(SessionId, const agent::v1::FromAgent&) override {}

@@ -1,4 +1,4 @@
-// The agents' port. It can be reopened with other tokens and certificates.
+// The agents' port, which can be reopened with other tokens and certificates.
 #pragma once
 
 #include <memory>

@@ -3,8 +3,8 @@
 namespace taut::server {
 namespace {
 
-// A dropped window, such as a window from the far future, is never stored. Its message is acknowledged after
-// this number of ticks.
+// Number of ticks after which the message of a dropped window is acknowledged. A dropped window, such as a window
+// from the far future, is never stored.
 constexpr uint64_t kPatience = 20'000;
 
 }  // namespace

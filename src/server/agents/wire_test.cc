@@ -356,7 +356,8 @@ TEST_F(WireTest, TwoHundredAgentsInOneProcess) {
   EXPECT_EQ(recorder_.gone().size(), static_cast<size_t>(kAgents));
 }
 
-// An uplink that was destroyed while its attempt failed once used the attempt's stream after it was deleted.
+// Regression test: an uplink that was destroyed while a connection attempt failed used the attempt's deleted
+// stream.
 TEST_F(WireTest, UplinksMayGoWhileAttemptsFail) {
   for (int round = 0; round < 4; ++round) {
     std::vector<std::unique_ptr<node::Uplink>> uplinks;
