@@ -119,7 +119,7 @@ void Put(const brain::QuotaRequest& r, rpc::Request& out) {
 
 class AdmissionService final : public rpc::Admission::CallbackService {
  public:
-  // `know` is GrpcServer::Know().
+  // `know` marks the connection of an authenticated caller (GrpcServer::Know()).
   AdmissionService(AdmissionParts parts, std::function<void(const std::string&)> know)
       : parts_(std::move(parts)), know_(std::move(know)) {}
 

@@ -33,7 +33,8 @@ struct AdmissionParts {
 
 struct AdmissionServerOptions {
   std::vector<std::string> listen;  // addresses such as "127.0.0.1:7073"; port 0: any free port
-  // TLS files, client CA and tokens. Without tokens, only loopback addresses are allowed. Ignores `access.listen`.
+  // TLS files, client CA and tokens. Without tokens, only loopback addresses are allowed. The server ignores
+  // `access.listen`.
   ServerOptions access;
   int max_connections = 256;  // limit, also bounded by half of the process's file descriptors
 };

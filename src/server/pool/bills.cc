@@ -21,7 +21,7 @@ uint64_t ReservationOf(const AccountAmounts& a) {
   return a.allocation + static_cast<uint64_t>(static_cast<double>(a.usage) * share);
 }
 
-// Finds the job and the group of an ID in the account. Reads the store once per job.
+// Finds the job and the group for a job ID of the account. Reads the store once per job.
 class BilledJobs {
  public:
   BilledJobs(History& history, const FleetView& view, const brain::Pricing& pricing,
@@ -139,7 +139,8 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
   out.counted_from = std::max(from, *kept);
   if (pricing.pool.has_value() && out.counted_from < to) {
     pool.push_back(brain::CapacityOf(*pricing.pool, out.counted_from.start_s(), to.start_s()));
-    // Entries of whole days start before the first measured window.
+    // An entry of a whole day may start before the first measured window, so the pool must start with that
+    // window's day.
     pool.back().start_s = std::max(from.start_s(), int64_t{out.counted_from.day()} * kDaySeconds);
     options.idle = pricing.pool->idle;
     options.cost_price = pricing.pool->cost;

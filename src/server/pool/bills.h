@@ -1,5 +1,5 @@
-// Computes the bill for a span of time from the daemon's account and a price file. The bill equals that of `taut
-// get bills` to the micro-unit.
+// Computes the bill for a span of time from the daemon's account and a price file. `taut get bills` computes an
+// equal bill, to the micro-unit, from files with the same usage.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct AccountBill {
 // the larger of limit and usage.
 brain::UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, brain::ChargeRule rule);
 
-// Returns FailedPrecondition if an account cannot be billed with this price file: a tier is charged by peak, which
-// the account lacks, there is a slack tax without a pool, or a price starts at a duration.
+// Returns FailedPrecondition if an account cannot be billed with this price file. Causes: a tier is charged by
+// peak, which the account does not contain; there is a slack tax without a pool; a price starts at a duration.
 absl::Status CheckAccountPrices(const brain::Pricing& pricing);
 
 // Computes the bill for the account of [from, to). A job's group is the group of the first matching rule, else the

@@ -5,7 +5,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int32_t kWindowsPerSave = 3;  // number of windows, a divisor of an hour
+constexpr int32_t kWindowsPerSave = 3;  // windows between saves, a divisor of the windows of an hour
 constexpr int64_t kHourSeconds = 3600;
 
 }  // namespace
@@ -74,7 +74,8 @@ void CapacityComponent::OnTick(const TickEvents& events) {
 void CapacityComponent::OnPast(const ClosedWindow& window) {
   if (context_.control->view()->window != window.window) return;
   const CellCapacity then = Now();
-  // Without the capacity of that time, the window is not added to its hour. It is only shown if it is the newest.
+  // If the capacity at the time of a past window is unknown, only show the window if it is the newest. Do not add
+  // the window to its hour.
   if (parts_.machines != nullptr || then.source != CapacitySource::kPool) return service_->Show(then);
   service_->OnPastWindow(then);
   if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) Save();

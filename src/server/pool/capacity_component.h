@@ -37,9 +37,9 @@ class CapacityComponent final : public Component {
 
  private:
   CellCapacity Now() const;
-  // Pass a closed window to the service. A window in the past is used with the current quota if the price file
-  // defines the pool's size. If there is a source of machines, such windows are skipped, because the machines of
-  // that time are unknown.
+  // Passes a closed window to the service. A past window is added with the current quota if the price file defines
+  // the pool's size. With a source of machines, past windows are not added, because the machines of their time are
+  // unknown.
   void OnTick(const TickEvents& events);
   void OnPast(const ClosedWindow& window);
   void Load();

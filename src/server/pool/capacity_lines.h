@@ -38,7 +38,7 @@ std::string_view Name(CapacityLine line);  // name such as "usage_peak"
 // Values of one hour, computed from its windows.
 class HourOfCapacity {
  public:
-  // Adds a window. `tiers` are the tiers of the vectors in `window`, by index.
+  // Adds a window. The elements of the vectors in `window` belong to `tiers`, in this order.
   void Add(const CellCapacity& window, std::span<const CapacityTier> tiers);
   // Returns the value of the hour; absent unless at least half of its windows had a value.
   std::optional<double> Of(Resource r, CapacityLine line) const;
@@ -46,7 +46,7 @@ class HourOfCapacity {
     std::string tier;
     double highest = 0;
   };
-  // Returns the maximum usage of each tier; empty unless at least half of the windows had one.
+  // Returns the maximum usage of each tier; empty unless at least half of the windows had a known usage.
   std::vector<TierUse> Use(Resource r) const;
 
   void Save(ByteWriter& out) const;
@@ -81,8 +81,8 @@ class CapacityLines {
   void CutFrom(int32_t hour);
   // Returns the value of an hour; absent if unknown.
   std::optional<double> At(int32_t hour, Resource r, CapacityLine line) const;
-  // Returns the usage above a tier in an hour: the sum of the maximum usage of `tiers` [0, before), and of former
-  // tiers, which are not in `tiers`. Absent if nothing was measured.
+  // Returns the usage in an hour by all tiers with a higher priority than a tier: the sum of the maximum usage of
+  // `tiers` [0, before), and of former tiers, which are not in `tiers`. Absent if nothing was measured.
   std::optional<double> HigherUse(int32_t hour, Resource r, std::span<const CapacityTier> tiers,
                                   size_t before) const;
   size_t bytes() const;

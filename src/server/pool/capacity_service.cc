@@ -13,7 +13,8 @@ namespace {
 
 constexpr int32_t kHoursPerDay = 24, kHoursPerWeek = 168;
 constexpr int32_t kFirstMonday = 4 * kHoursPerDay;  // the Unix epoch was a Thursday
-// Maximum number of steps with an effect, because the half-life of independent samples is 120 days.
+// Weight of a full history in steps. With a half-life of 120 days, the hours of kCapacityHours weigh about 0.75 of
+// their number.
 constexpr double kMostSteps = 0.75 * kCapacityHours;
 
 double Nan() { return std::numeric_limits<double>::quiet_NaN(); }
@@ -110,7 +111,8 @@ void CapacityService::SetBack(int32_t hour) {
 }
 
 // Closes the open hour. kOnTime: its last window has closed. kLate: the next hour has begun, and some windows of
-// the hour are missing. Then no promise is made, because it would cover time that has already passed.
+// the hour are missing. No promise is made with kLate, because the promise would cover time that has already
+// passed. kPast: the hour was added with OnPastWindow(), so neither quotes nor promises are made.
 void CapacityService::CloseHour(Close how) {
   const int32_t hour = *hour_;
   hour_.reset();
@@ -245,7 +247,8 @@ void CapacityService::MakePromises(int32_t hour) {
     const brain::Promise promise{start_s, horizon.seconds(), 0, quoted.quote.amount,
                                  PromiseOfTier(tiers_[quoted.tier])};
     if (!horizon_ledger.ledger.Add(promise).ok())
-      horizon_ledger.ledger = brain::PromiseLedger(3600);  // discard the ledger, as after Observe()
+      horizon_ledger.ledger = brain::PromiseLedger(3600);  // the promise contradicts the restored ledger, so
+                                                           // discard the ledger
   }
 }
 

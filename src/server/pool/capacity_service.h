@@ -1,9 +1,10 @@
-// The actuary of a running cell. The service stores hourly time series, and computes with which promise how much
-// capacity can still be sold in each tier. Source: docs/algorithms/economy.md, "Capacity of a running cell".
+// The actuary of a running cell. The service stores hourly time series. For each tier, it computes how much
+// capacity can still be sold, and with which promised availability. Source: docs/algorithms/economy.md, "Capacity
+// of a running cell".
 //
 // The replay uses the same arithmetic. An Actuary (brain/economy/actuary.h) makes each quote from the stored
 // hours, and a PromiseLedger contains each promise. Quotes for a month or longer are made at midnight (UTC), other
-// quotes every hour. So hours and promises are the whole state.
+// quotes every hour. Therefore the state consists of hours and promises only.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ namespace taut::server {
 // Computes the capacity for sale. Thread-safe.
 class CapacityService {
  public:
-  // `tiers` has descending priority and is not empty. The history of other tiers is kept; see
+  // `tiers` is sorted by descending priority and is not empty. The history of other tiers is kept; see
   // CapacityLines::HigherUse().
   explicit CapacityService(std::vector<CapacityTier> tiers);
 
@@ -32,9 +33,10 @@ class CapacityService {
   // Adds a closed window. Ignores a window that is not later than the last window. A window more than an hour
   // before the last window sets the clock back, which deletes all later hours.
   //
-  // The last window of an hour closes the hour. Then the service makes quotes, and a promise for each quote
-  // without an open promise, but only at midnight (UTC) for a day or longer. Closing an hour takes at most 0.2 s
-  // with the default tiers and kCapacityDays (capacity_service_bench.cc), other windows a few microseconds.
+  // The last window of an hour closes the hour. The service then makes quotes, and a promise for each quote that
+  // has no open promise. Promises for a day or longer are made only at midnight (UTC). Closing an hour takes at
+  // most 0.2 s with the default tiers and kCapacityDays (capacity_service_bench.cc), other windows a few
+  // microseconds.
   void OnWindow(const CellCapacity& window);
   // Adds a window of the past, without promises. Ignores a window that is not later than the last window. The next
   // OnWindow() makes the quotes. Cost: a few microseconds.

@@ -46,8 +46,8 @@ TEST(CapacityService, SaysWhatIsMissingUntilWhen) {
   EXPECT_EQ(production->left, 30);
 }
 
-// The cell has 100 cores, of which production uses up to about 50. Sold capacity is what remains in 98 % of the
-// hours, and the promises are kept in this share of the hours.
+// The cell has 100 cores, of which production uses up to about 50. The capacity for sale is available in 98 % of
+// the hours, and the promises are kept in this share of the hours.
 TEST(CapacityService, SellsWhatProductionLeavesAndKeepsIt) {
   CapacityService service(MadeTiers());
   MadeCell cell;
@@ -56,8 +56,8 @@ TEST(CapacityService, SellsWhatProductionLeavesAndKeepsIt) {
   const CapacityOffer* hour = OfferIn(*view, "batch", "hour", kCpu);
   const CapacityOffer* day = OfferIn(*view, "batch", "day", kCpu);
   ASSERT_TRUE(hour->sellable.has_value() && day->sellable.has_value()) << TextOf(service, "hour");
-  // At midnight, production uses 40 cores. Its usage rises to 45 within the hour, and by day up to 50 plus two
-  // deviations. Errors of the first days, when the season is unknown, reduce the amount for an hour.
+  // At midnight, production uses 40 cores. Its usage rises to 45 cores within the hour, and by day to 50 plus two
+  // standard deviations. Errors of the first days, when the season is unknown, reduce the amount for an hour.
   EXPECT_GT(*hour->sellable, 48);
   EXPECT_LT(*hour->sellable, 56);
   EXPECT_NEAR(*day->sellable, 47, 3);
@@ -124,7 +124,7 @@ TEST(CapacityService, HistoryIsKnownFromTheFirstLiveWindowOn) {
   EXPECT_EQ(later.History(0, int64_t{end} * 300, 3600).lines,
             live.History(0, int64_t{end} * 300, 3600).lines);
   EXPECT_EQ(later.View()->measured_hours, live.View()->measured_hours);
-  later.OnPastWindow(cell.At(end - 5));  // an added window
+  later.OnPastWindow(cell.At(end - 5));  // this window was added before
   EXPECT_EQ(later.window(), WindowId{end});
 }
 
@@ -144,7 +144,7 @@ TEST(CapacityService, HoursWithoutWindowsAreAbsentAndGiveNoVerdict) {
   cell.Feed(service, kStart, kStart + 9 * kDay);
   const int64_t kept = OfferIn(*service.View(), "batch", "hour", kCpu)->kept.promises;
   ASSERT_GT(kept, 0);
-  cell.Feed(service, kStart + 10 * kDay, kStart + 10 * kDay + 24);  // a window one day later
+  cell.Feed(service, kStart + 10 * kDay, kStart + 10 * kDay + 24);  // this window follows a gap of a day
   const CapacityHistory history =
       service.History(int64_t{kStart + 9 * kDay} * 300, int64_t{kStart + 11 * kDay} * 300, 3600);
   ASSERT_EQ(history.time_s.size(), 26U);

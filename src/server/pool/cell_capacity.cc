@@ -9,9 +9,10 @@
 namespace taut::server {
 namespace {
 
-// After this time without a measurement, a job uses nothing. Until then, its last usage counts.
+// A job counts with its last usage until it was not measured for this time; afterwards its usage is 0.
 constexpr int64_t kGoneAfterSeconds = 900;
-constexpr double kMeasuredShare = 0.5;  // share of the capacity; if less is measured, usage is unknown
+constexpr double kMeasuredShare = 0.5;  // minimum share of capacity on measured machines; below it, usage is
+                                        // unknown
 constexpr std::string_view kSourceNames[] = {"none", "machines", "pool"};
 
 class CellCapacityMaker {

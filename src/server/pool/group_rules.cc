@@ -19,8 +19,9 @@ bool IsCounted(const JobView& job, int64_t from_s) {
   return job.record != nullptr && !job.whole_machine && job.last_seen_s >= from_s && job.tasks > 0;
 }
 
-// Returns the amount over all tasks in units of 1/`per_one` core or byte, rounded up. Ignores errors of float, so
-// that 1.1 cores are 1100 millicores. Clamps to 2^50, which no pool has, so that sums do not overflow.
+// Returns the amount over all tasks in units of 1/`per_one` core or byte, rounded up. Ignores rounding errors of
+// float, so that 1.1 cores are 1100 millicores. Clamps the amount to 2^50, which exceeds every pool, so that sums
+// do not overflow.
 int64_t AmountOf(const JobView& job, float per_task, double per_one) {
   constexpr double kMost = double{int64_t{1} << 50};
   if (!(per_task > 0)) return 0;

@@ -13,8 +13,8 @@
 
 namespace taut::server {
 
-// After a gap, jobs are measured again one after the other. Until settled_at, the use is that of the jobs that
-// were measured since counted_from_s.
+// State after a gap in the measurements, when jobs are measured again one after the other. Until settled_at, jobs
+// that were last measured at counted_from_s or later keep their last use.
 struct QuotaGap {
   Timestamp settled_at;
   int64_t counted_from_s = 0;

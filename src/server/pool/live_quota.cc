@@ -90,7 +90,7 @@ void LiveQuota::Regroup() {
   for (const auto& [name, held] : held_) usage_.AddTask(UseOf(held.task));
 }
 
-// A task with this name that was there before the hold is not the awaited task.
+// A task with this name that existed before the hold is not the task for which quota is held.
 void LiveQuota::UnholdIfSame(const LiveTask& task) {
   const auto at = held_.find(task.name);
   if (at == held_.end()) return;

@@ -1,7 +1,8 @@
-// Tasks of groups as their source reports them, and the decision on new tasks before they are created.
+// Tasks as their source reports them, counted as use of their groups, and decisions on new tasks before their
+// creation.
 //
-// A task counts with its requests, exactly while its source reports it; GroupUsage replaces the measured use of
-// its job. A task that was admitted counts for a while before it is reported.
+// While its source reports a task, the task's requests count instead of the measured use of its job (GroupUsage).
+// An admitted task also counts for a limited time before it is reported.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct LiveTask {
   std::vector<LivePart> parts;
 };
 
-// Thread-safe with the mutex of the count's owner.
+// Thread-safe: uses the mutex of the constructor, which its owner shares.
 class LiveQuota {
  public:
   // `mutex` guards `usage` and `rules`; all three must outlive this object. A task that fits counts for `hold_s`
@@ -48,7 +49,7 @@ class LiveQuota {
   void Put(LiveTask task);
   // Removes a task by its name and, if known, its UID.
   void Remove(const LiveTask& task);
-  // Counts the tasks by the present rules, which have changed. REQUIRES: the caller holds the mutex.
+  // Recounts the tasks by the current rules, after a change of the rules. REQUIRES: the caller holds the mutex.
   void Regroup();
 
   enum class Outcome : uint8_t {

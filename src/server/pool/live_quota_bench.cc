@@ -62,7 +62,7 @@ void Reviews(benchmark::State& state) {
   for (int group = 0; group < kGroups; ++group) {
     for (int i = 0; i < kPodsOfGroup; ++i) {
       pods.push_back(Pod(group, i, rng));
-      // A job that only windows know, beside each pod.
+      // For each pod, add a job that is measured but has no reported task.
       measured.push_back({StrCat("team-", group, "/job-", i), StrCat("team-", group), "batch", 20, 1 << 20});
     }
     if (group % 10 != 0) continue;

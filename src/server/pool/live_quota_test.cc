@@ -44,7 +44,7 @@ class Live : public ::testing::Test {
       open_.push_back(request.id);
     }
   }
-  // Sets the use that the window that ends at `end_s` measured.
+  // Sets the use that was measured in the window that ends at `end_s`.
   void Measure(const std::vector<brain::JobUse>& jobs, int64_t end_s) {
     const std::lock_guard lock(mutex_);
     usage_.SetMeasured(jobs, Timestamp::FromSeconds(end_s));
@@ -169,7 +169,7 @@ TEST_F(Live, ATaskOfTheSameNameTakesTheRoomOfTheOneBefore) {
 TEST_F(Live, WhatARequestWasGrantedStaysGranted) {
   const std::vector<brain::QuotaRequest> open = {Request(1, "a/deployment/web", 3000)};
   SetRequests(open);
-  EXPECT_EQ(Left(), 1000);  // for other jobs
+  EXPECT_EQ(Left(), 1000);  // remainder for other jobs
   EXPECT_EQ(Ask(Task("web-1", 2000)), Outcome::kFits);
   live_.Put(Task("web-1", 2000));
   EXPECT_EQ(Left(), 1000);
@@ -179,7 +179,7 @@ TEST_F(Live, WhatARequestWasGrantedStaysGranted) {
   EXPECT_EQ(Left(), 0);
   now_s_ += 30;
   EXPECT_EQ(Left(), 2000);
-  SetRequests(std::vector{Request(2, "", 1500)});  // without a job
+  SetRequests(std::vector{Request(2, "", 1500)});  // a request without a job
   EXPECT_EQ(Left(), 500);
 }
 
@@ -211,7 +211,7 @@ TEST_F(Live, TasksAndWindowsOfOneJobCountOnce) {
 TEST_F(Live, APodThatNeverStartsFreesItsQuotaWhenItIsGone) {
   EXPECT_EQ(Ask(Task("web-1", 3000)), Outcome::kFits);
   live_.Put(Task("web-1", 3000));
-  now_s_ += 86'400;  // no node has room, so that no window measures it
+  now_s_ += 86'400;  // no node has room for the pod, so its usage is never measured
   Measure({}, 86'700);
   EXPECT_EQ(Left(), 1000) << "it may start at any moment";
   live_.Remove(Task("web-1", 3000));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kHorizonHours = 24;
 
-// Returns the key of a task, which survives a restart, unlike the number of the task.
+// Returns a key of the task that, unlike the task's number, is the same after a restart.
 uint64_t KeyOf(const PlacedTask& task) {
   return XXH3_64bits_withSeed(task.task.data(), task.task.size(),
                               XXH3_64bits(task.job.data(), task.job.size()));
@@ -38,8 +38,8 @@ struct Found {
   const TaskStart* start = nullptr;
 };
 
-// Returns a task's usage in the window; absent if not measured. Adds the CPU usage of starts, which also loads the
-// machine.
+// Returns a task's usage in the window; absent if not measured. Includes the additional CPU usage of a start,
+// which also loads the machine.
 std::optional<double> UsageOf(const Found& found, Resource r) {
   const TaskWindow* task = found.task;
   if (r == Resource::kCpu) {
@@ -137,7 +137,7 @@ void MachineService::OnWindow(const ClosedWindow& closed, std::vector<PlacementO
     }
   }
   // Compare the promises of the past day before EndWindow() changes the predictors. Publish() then predicts with
-  // the new state, and MakePromises() promises what Publish() has shown.
+  // the new state, and MakePromises() uses the published predictions.
   JudgePromises(closed.window);
   for (const auto& p : predictors_) p->EndWindow(closed.window);
   Publish();

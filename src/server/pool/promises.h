@@ -1,8 +1,8 @@
 // Compares predictions of machines' peaks with the usage that followed.
 //
 // At the end of each day (UTC), the prediction of a machine for the next day is a promise: the peak of the current
-// tasks stays below the prediction. Later tasks do not count. A promise has no outcome if fewer than half of the
-// windows of its day were measured.
+// tasks stays below the prediction. Tasks that start later do not count. A promise has no outcome if fewer than
+// half of the windows of its day were measured.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Quota within the permissions of a caller. The HTTP API and the gRPC port decide, make and end requests through
-// this file, so that permissions and texts are equal.
+// Access to quota within the permissions of a caller. The HTTP API and the gRPC port decide, make and end requests
+// through this file, so that permissions and texts are equal.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ class QuotaAccess {
   absl::StatusOr<brain::AdmissionVerdict> Decide(const HttpRequest& caller, const AskedQuota& asked) const;
   absl::StatusOr<brain::QuotaRequest> Submit(const HttpRequest& caller, const AskedQuota& asked) const;
   absl::StatusOr<brain::QuotaRequest> Find(const HttpRequest& caller, int64_t id) const;
-  // Ends a request. The caller must have made the request, or have the role kEndRequests for its group.
+  // Ends a request. Only the person who made the request, or a caller with the permission kEndRequests for the
+  // request's group, may end the request.
   absl::StatusOr<brain::QuotaRequest> Withdraw(const HttpRequest& caller, int64_t id) const;
 
  private:

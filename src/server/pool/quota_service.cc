@@ -103,7 +103,8 @@ void QuotaService::NoteHistory(std::span<const brain::JobUse> use) {
 absl::Status QuotaService::StepAt(Timestamp now, std::unique_lock<std::mutex>& lock) {
   if (!measured_at_.has_value()) return absl::OkStatus();
   absl::Status kept = Keep(requests_.Due(now), lock);
-  // Due() skips the queue until more requests may fit. The changes that it returned here were not stored.
+  // Due() skips the queue until more requests may fit. The changes that Due() returned were not stored, so the
+  // next call must examine the queue again.
   if (!kept.ok()) requests_.LookAgain();
   return kept;
 }

@@ -54,12 +54,12 @@ class QuotaService {
     size_t max_ended = 100'000;
     RequestLog* log = nullptr;  // log of requests, which must outlive the service
     std::function<Timestamp()> now;
-    // Returns the reason why the time may be wrong; "" if the time is reliable. In the former case, no request is
-    // made or ends. Empty: the time is always reliable.
+    // Returns the reason why the time may be wrong; "" if the time is reliable. While there is a reason, no
+    // request is made or ends. If the function is empty, the time is always reliable.
     std::function<std::string()> doubt = {};
     // Called under the lock after a change was stored; must be short.
     std::function<void(const brain::QuotaRequest&)> on_change;
-    // Clock of holds for tasks that were admitted and are not reported yet, and the length of a hold.
+    // Clock that measures holds of quota for admitted tasks that are not reported yet.
     std::function<double()> steady_s = SteadySeconds;
     double hold_s = 30;
   };
@@ -103,16 +103,17 @@ class QuotaService {
   std::string SaveState() const;
   absl::Status LoadState(std::string_view text);
   struct Times {
-    // End of the time after a gap in which absent jobs keep their use. A change should be saved.
+    // End of the time after a gap in which absent jobs keep their use. After a change, the state should be saved.
     std::optional<Timestamp> settled_at;
     // End of the window from which the use was computed; nullopt before the first window.
     std::optional<Timestamp> measured_at;
   };
   Times times() const;
   QuotaCounts counts() const;
-  // Tasks that a source reports, and the decision on new ones. They count together with jobs and requests.
+  // Returns the tasks that a source reports, and decides on new tasks. Their use counts in addition to jobs and
+  // requests.
   LiveQuota& live() { return live_; }
-  // Returns the present scheme; Reload replaces the scheme. Never null.
+  // Returns the current scheme; Reload() replaces the scheme. Never null.
   std::shared_ptr<const GroupScheme> scheme() const;
 
  private:
@@ -135,7 +136,7 @@ class QuotaService {
   const Options options_;
   std::vector<std::string> warnings_;
 
-  // Held from the decision on a change of requests until the change is stored and applied. Locked first.
+  // Held from the decision on a change of requests until the change is stored and applied. Locked before mutex_.
   std::mutex changes_;
   // Guards the members below. Not held while the log is written, so that decisions on tasks do not wait for it.
   mutable std::mutex mutex_;
