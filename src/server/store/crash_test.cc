@@ -49,7 +49,7 @@ OwnedPass MakePass(uint64_t number) {
     pass.account.push_back({.job = JobId{job}});
     pass.account.back().of[0] = {.usage = number, .billed = number, .windows = 1};
   }
-  // Each pass has three days of a job's history; a kill must not leave a part of them.
+  // Each pass has three days of a job's history; after a kill, all three days or none are stored.
   JobPast& past = pass.pasts.emplace_back();
   past.job = JobId{static_cast<uint32_t>(1'000'000 + number)};
   for (int32_t day = 1; day <= kPastDays; ++day) past.days.push_back(PastDayOf(past.job, day));

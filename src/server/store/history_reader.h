@@ -35,7 +35,7 @@ class HistoryReader final : public History {
   absl::Status ReadDays(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
   // A table with one row per day and job.
   struct DayTable {
-    std::string_view what;  // word for a row of the table in the damage log
+    std::string_view what;  // name of one row of the table in messages about damage
     Statement block;
   };
   // Appends the windows in [from, to) of the job's day, if the table has a row for this day.
@@ -45,7 +45,7 @@ class HistoryReader final : public History {
   // Appends usage that was read from a source of history (JobPast).
   absl::Status ReadPast(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
 
-  // The tables are in order of time: days are the oldest entries.
+  // The selected tables are in ascending order of time: account_days contains the oldest entries.
   static constexpr const char* kReadAccount =
       "SELECT key, block, 288, 0 FROM account_days WHERE key >= ?1 AND key < ?2 UNION ALL "
       "SELECT key, block, 12, 0 FROM account_hours WHERE key >= ?1 AND key < ?2 UNION ALL "

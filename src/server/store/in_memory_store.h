@@ -13,8 +13,8 @@
 
 namespace taut::server {
 
-// Every call returns the result of SqliteStore. Thread-safe. Memory: about the size of the usage. One call of
-// Maintain does all work, at a cost proportional to the deleted data.
+// Every call returns the same result as the call of SqliteStore. Thread-safe. Memory: about the size of the usage.
+// One call of Maintain does all work, at a cost proportional to the deleted data.
 class InMemoryStore final : public Store, public History {
  public:
   explicit InMemoryStore(const Retention& keep = {}) : keep_(keep) {}
@@ -63,7 +63,7 @@ class InMemoryStore final : public Store, public History {
   std::map<uint64_t, SettingChange> settings_;
   std::map<uint32_t, Checkpoint> checkpoints_;
   std::map<WindowId, FleetPoint> fleet_;
-  InMemoryStates states_;  // locks itself
+  InMemoryStates states_;  // uses its own mutex
 };
 
 }  // namespace taut::server

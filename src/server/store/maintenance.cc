@@ -11,7 +11,7 @@
 namespace taut::server {
 namespace {
 
-// Limits of one call, which then takes about 50 ms.
+// Limits of the work in one call, so that a call takes about 50 ms.
 constexpr int64_t kMostRows = 500;
 constexpr int64_t kMostDecisions = 2000;
 constexpr int kMostChunksSummed = 128;

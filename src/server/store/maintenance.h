@@ -17,15 +17,15 @@ class Maintenance {
   // Deletes rows that are past their retention. Returns true if more rows are to be deleted. `now`: the
   // newest window.
   absl::StatusOr<bool> Forget(WindowId now);
-  // Converts the window blocks of finished days to day blocks, which have one job each. Returns true if there
-  // is more to convert. `last`: the last stored window.
+  // Converts the window blocks of finished days to day blocks, each with one job. Returns true if there is more to
+  // convert. `last`: the last stored window.
   absl::StatusOr<bool> Regroup(std::optional<WindowId> last);
   // Adds up the account of finished hours to one entry per hour, then of finished days to one entry per day.
   // Returns true if more is to be added up. `last`: the last stored window.
   absl::StatusOr<bool> SumUpAccount(std::optional<WindowId> last);
 
  private:
-  // Converts the window blocks of one chunk and day to day blocks. Returns the size of the day blocks, bytes.
+  // Converts the window blocks of one chunk and day to day blocks. Returns the size of the day blocks in bytes.
   absl::StatusOr<size_t> RegroupChunk(int32_t day, uint32_t chunk);
 
   // Statements for one table of the account. Rows of this table cover `step` windows each. The rows of `span`

@@ -25,7 +25,7 @@ inline int64_t FirstSecondKept(const Retention& keep, WindowId now) {
   return (int64_t{now.day()} - keep.decision_days) * kDaySeconds;
 }
 
-// Last window and highest numbers that were ever stored, including deleted data.
+// Last window, and highest numbers of jobs, decisions and settings, that were ever stored, including deleted data.
 struct PassEnds {
   std::optional<WindowId> window;
   std::optional<uint32_t> job;
@@ -33,10 +33,10 @@ struct PassEnds {
 };
 
 // Checks a pass against the last stored pass. AlreadyExists: the window is not later than the last window.
-// InvalidArgument: numbers of jobs, decisions or settings are not ascending or not above the last numbers, or
+// InvalidArgument: numbers of jobs, decisions or settings are not ascending or not above the numbers in `ends`, or
 // a window's jobs are not ascending.
 absl::Status CheckPass(const PassRecord& pass, const PassEnds& ends);
-// Returns the last window and numbers after `pass` is stored.
+// Returns the ends after `pass` is stored.
 PassEnds EndsAfter(const PassRecord& pass, PassEnds ends);
 
 }  // namespace taut::server

@@ -11,9 +11,9 @@ class PassWriter {
  public:
   explicit PassWriter(Database* db) : db_(db) {}
 
-  // Returns the last numbers in the file. DataLoss if the numbers are missing or damaged.
+  // Returns the ends that the file stores. DataLoss if the ends are missing or damaged.
   absl::StatusOr<PassEnds> ReadEnds();
-  // Writes a pass in one transaction. `ends`: last numbers after the pass.
+  // Writes a pass in one transaction. `ends`: the ends after the pass.
   absl::Status Write(const PassRecord& pass, const PassEnds& ends);
 
  private:

@@ -80,7 +80,7 @@ TEST_P(PastDaysTest, ThePastOfAJobComesBeforeItsOwnWindows) {
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(Text(found[0]), Text(days[0]));
     ASSERT_EQ(found[1].windows.size(), 4U);
-    // A window that is in both days is read as it was measured.
+    // A window that was measured and is also in the source's history is read as measured.
     EXPECT_EQ(Text(found[1]), Text(WindowsOf(days[1], WindowId{0}, WindowId{live})) +
                                   measured.substr(measured.find('\n') + 1));
     EXPECT_EQ(all(WindowId{yesterday + 18})[0].windows.size(), 2U);
@@ -90,7 +90,7 @@ TEST_P(PastDaysTest, ThePastOfAJobComesBeforeItsOwnWindows) {
     EXPECT_EQ(PastsText(store_), "3 read\n8 nothing\n");
   };
   check();
-  // The day is over and is converted to day blocks.
+  // End the day, so that the day is converted to day blocks.
   ClosedWindow later;
   later.window = WindowId{live + kWindowsPerDay};
   PassRecord next;

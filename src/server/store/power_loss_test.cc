@@ -1,5 +1,5 @@
-// The loss of power: data that were not synced may be lost, in whole or in part. A virtual file system between
-// SQLite and the real file system remembers the synced data.
+// Tests a loss of power, in which data that were not synced may be lost in whole or in part. A virtual file system
+// between SQLite and the real file system remembers the synced data.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -150,8 +150,8 @@ void LosePower(const TempDir& from, const TempDir& to, double lucky, std::mt1993
   }
 }
 
-// Checks that the store has the ledger's entries up to `last`, and `last` as its state. The pass that was
-// acknowledged after them must have synced them.
+// Checks that the store has the ledger's entries up to `last`, and `last` as its state. The next acknowledged pass
+// must have synced these entries and the state.
 void ExpectAll(int last, States& states) {
   int entries = 0;
   EXPECT_TRUE(states.budgets()

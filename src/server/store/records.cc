@@ -32,7 +32,7 @@ int64_t SumOf(const Decision& d) {
 }
 
 int64_t SumOf(const OomRecord& oom) {
-  // Without these fields, the checksum equals the checksum of older versions.
+  // Without shown_s and since_s, the checksum equals the checksum of older versions.
   if (!oom.shown_s.has_value() && !oom.since_s.has_value())
     return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit);
   return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit, oom.shown_s, oom.since_s);

@@ -26,8 +26,7 @@ class RequestLog {
   // Appends all entries or none. OK: the entries survive a kill of the process. Unavailable: retry (disk
   // full, busy).
   virtual absl::Status Append(std::span<const RequestLogEntry> entries) = 0;
-  // Returns Unavailable if the log was deleted or replaced, so that Append would fail. Costs no read of
-  // entries.
+  // Returns Unavailable if the log was deleted or replaced, so that Append would fail. Does not read entries.
   virtual absl::Status Check() = 0;
   // Reads the entries in the order of Append. Skips damaged entries, and calls `on_damage` with a sentence
   // for each of them.

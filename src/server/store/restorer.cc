@@ -14,7 +14,7 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kMostBytesAtATime = size_t{256} << 20;
-// Greatest ratio of decoded to stored usage.
+// Highest assumed ratio of the size of usage in memory to its size in the store.
 constexpr size_t kDecodedPerStored = 6;
 
 }  // namespace

@@ -87,13 +87,14 @@ CREATE INDEX request_log_by_request ON request_log(request);
 CREATE TABLE budget_ledger(id INTEGER PRIMARY KEY, request INTEGER NOT NULL, time_s INTEGER NOT NULL,
                            who TEXT NOT NULL, text TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;
 )",
-    // 12: no table changes, but the parts of a job may contain its group. Older programs cannot read these.
+    // Version 12: no table changes, but the parts of a job may contain its group. Older programs cannot read such
+    // parts.
     "SELECT 1;",
 };
 
 static_assert(std::size(kMigrations) == kStoreVersion);
 
-// Tables whose ends are checked, with their rowid column.
+// Tables whose first and last rows are checked, each with its rowid column.
 constexpr std::pair<const char*, const char*> kTables[] = {{"ends", "one"},
                                                            {"jobs", "id"},
                                                            {"windows", "window"},

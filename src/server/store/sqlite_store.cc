@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Option
   return db;
 }
 
-// Returns a warning if the store is missing although its lock, which stays after a use, is there; else "".
+// Returns a warning if the store is missing but its lock file, which remains after each use, exists; otherwise "".
 std::string LossOf(const std::string& path, const std::string& lock) {
   std::error_code error;
   const bool has_store = std::filesystem::file_size(path, error) > 0 && !error;

@@ -28,8 +28,9 @@ class SqliteStore final : public Store, public History {
     std::string path;
     Retention keep;
     Sync sync = Sync::kPowerLoss;
-    // A day's usage is converted from window blocks to day blocks this long after the day's end. With window
-    // blocks, reading all jobs of a window is cheap. With day blocks, reading all windows of a job is cheap.
+    // Hours between a day's end and the conversion of the day's usage from window blocks to day blocks. With
+    // window blocks, reading all jobs of a window is cheap. With day blocks, reading all windows of a job is
+    // cheap.
     int32_t regroup_after_hours = 6;
   };
 

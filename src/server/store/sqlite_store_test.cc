@@ -1,5 +1,5 @@
-// The store's file: one writer, files of other programs, newer versions, damage, full disks, readers beside
-// the writer.
+// Tests the store's file: one writer, files of other programs and newer versions, damage, full disks, and readers
+// beside the writer.
 #include "server/store/sqlite_store.h"
 
 #include <gmock/gmock.h>
@@ -293,7 +293,7 @@ TEST_F(SqliteStoreTest, AFileWhoseKillsHaveOneDateIsMigrated) {
   EXPECT_THAT(RestoreText(**store), HasSubstr("kill 3\n"));
 }
 
-// The lock beside the store outlives both.
+// The lock file beside the store remains after the store is closed or deleted.
 TEST_F(SqliteStoreTest, ANewStoreWhereOneWasLostIsSaidOnce) {
   const auto damage = [this] { return SqliteStore::Open(options_).value()->damage(); };
   EXPECT_THAT(damage(), IsEmpty()) << "the first start";

@@ -50,7 +50,7 @@ absl::Status ImportState(const std::string& file, std::string_view name, Databas
   return bytes.empty() ? absl::OkStatus() : PutState(name, bytes, db);
 }
 
-// Copies rows with their checksums, so that a later read of the table detects damage from the file.
+// Copies rows with their checksums, so that a later read of the table detects damage that the file had.
 absl::Status ImportLog(const std::string& file, std::string_view table, Database& db) {
   absl::StatusOr<std::unique_ptr<Database>> log = Database::Open(file, Database::Access::kReadWrite);
   if (!log.ok()) return log.status();

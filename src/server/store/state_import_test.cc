@@ -96,7 +96,7 @@ class StateImportTest : public ::testing::Test {
 TEST_F(StateImportTest, FilesBesideAnOlderStoreBecomeRowsOnce) {
   WriteOldStore();
   ExpectAllOnce(*Open());
-  // A later file with such a name does not belong to the store.
+  // A file that is created later with the name of an imported file does not belong to the store.
   std::ofstream(options_.path + ".capacity") << "another's";
   std::ofstream(options_.path + ".machines") << "another's";
   auto store = Open();

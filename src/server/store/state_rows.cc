@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<StateRows>> StateRows::Open(const FilePlace* plac
   absl::StatusOr<std::unique_ptr<Database>> db = Database::Open(place->path(), Database::Access::kReadWrite);
   if (!db.ok()) return db.status();
   // NORMAL: a commit survives a kill, and the next pass syncs it. Passes copy the write-ahead log to the file.
-  // This connection copies the log only if there was no pass for long, because its callers would wait for the
+  // This connection copies the log only after 4,096 pages without a pass, because its callers would wait for the
   // disk.
   absl::Status status = (*db)->Execute(
       "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096; PRAGMA journal_size_limit = 67108864");

@@ -1,5 +1,5 @@
-// The contract of states and logs in both stores. For the file: damage, deletion, a full disk, writers beside
-// passes, a restart.
+// Tests the contract of states and logs in both stores. The store's file is also tested with damage, deletion, a
+// full disk, concurrent passes and a restart.
 #include "server/store/states.h"
 
 #include <gmock/gmock.h>

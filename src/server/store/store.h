@@ -20,7 +20,7 @@ namespace taut::server {
 
 // State of some jobs at the end of a window. Opaque to the store.
 struct Checkpoint {
-  // Number of the group of jobs. A later checkpoint replaces the chunk's earlier checkpoint.
+  // Number of the chunk, a group of jobs. A later checkpoint of the same chunk replaces this checkpoint.
   uint32_t chunk = 0;
   WindowId through;   // last window that the state includes
   std::string bytes;  // "": the chunk has no jobs any more, and the store deletes its checkpoint
@@ -154,9 +154,9 @@ class History {
   // Returns the points of the windows in [from, to), ascending, but only of windows with window % stride ==
   // 0, so that the result for a month stays small. InvalidArgument if stride < 1.
   virtual absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) = 0;
-  // Yields the account of the times that begin in [from, to), in chunks of jobs. An amount of a job is in one
-  // entry; late entries are additional. An hour or day that was added up has one entry, at its begin. `yield`
-  // may call the History. O((windows + hours + days) · jobs).
+  // Yields the account of the times that begin in [from, to), in chunks of jobs. Each amount of a job is in
+  // exactly one entry; late entries are separate. An hour or day that was added up has one entry, at its start.
+  // `yield` may call the History. O((windows + hours + days) · jobs).
   virtual absl::Status ReadAccount(
       WindowId from, WindowId to,
       absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) = 0;

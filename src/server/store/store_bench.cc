@@ -42,7 +42,7 @@ double FileBytes(const TempDir& dir) {
   return static_cast<double>(std::filesystem::file_size(dir.File("store.db")));
 }
 
-// Arguments: number of jobs, of 1 to 3 tasks; number of decisions per pass.
+// Arguments: number of jobs, each with 1 to 3 tasks; number of decisions per pass.
 void BM_Commit(benchmark::State& state) {
   const auto jobs = static_cast<uint32_t>(state.range(0));
   const TempDir dir;
@@ -239,7 +239,7 @@ void BM_ReadWindows(benchmark::State& state) {
 BENCHMARK(BM_ReadWindows)->Args({100'000, 12})->Unit(benchmark::kMillisecond);
 
 // Reads one job's month. Argument: number of jobs in the store, each with 30 days of 288 windows. The last 30
-// hours are window blocks, which is the greatest time that can be in window blocks.
+// hours are in window blocks, which is the longest time before their conversion.
 void BM_JobMonth(benchmark::State& state) {
   const auto jobs = static_cast<uint32_t>(state.range(0));
   const TempDir dir;

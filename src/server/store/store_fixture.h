@@ -152,7 +152,7 @@ class PassMaker {
  public:
   PassMaker(uint32_t seed, uint32_t jobs, WindowId first) : random_(seed), jobs_(jobs), next_{first.index} {}
 
-  // Returns the next window, after `skip` windows that are left out.
+  // Returns the next window. Leaves out `skip` windows before this window.
   ClosedWindow Window(int32_t skip = 0) {
     ClosedWindow w;
     w.window = {next_ + skip};

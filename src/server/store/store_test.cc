@@ -1,4 +1,4 @@
-// The contract of both stores: all committed data are read back, no data are counted twice, and housekeeping
+// Tests the contract of both stores: all committed data are read back, no data are counted twice, and housekeeping
 // changes results only by deleting old data.
 #include "server/store/store.h"
 
@@ -355,8 +355,8 @@ TEST_P(StoreTest, JobDaysAreCutAtTheirEnds) {
   EXPECT_EQ(Text(history_.JobDays(JobId{203}, {kFirstPass.index + 30}, {kFirstPass.index + 50})), before);
 }
 
-// Random passes, housekeeping and restarts. The file returns the results of a second store, which stores
-// everything in plain vectors and whose housekeeping only deletes old data.
+// Random passes, housekeeping and restarts. The file must return the same results as InMemoryStore, whose
+// housekeeping only deletes old data.
 RC_GTEST_PROP(StoreProperty, TheFileAnswersAsMemoryDoes, ()) {
   const auto seed = *rc::gen::arbitrary<uint32_t>();
   const uint32_t jobs = *rc::gen::inRange(1U, 90U);
@@ -373,7 +373,7 @@ RC_GTEST_PROP(StoreProperty, TheFileAnswersAsMemoryDoes, ()) {
       RC_ASSERT(memory.store().Commit(pass.View()).ok());
       RC_ASSERT(file.store().Commit(pass.View()).ok());
     } else if (step < 13) {
-      // One call of housekeeping deletes all old data, because there are few.
+      // One call of housekeeping deletes all old data, because the amount is small.
       RC_ASSERT(memory.store().Maintain({maker.next_window() - 1}).ok());
       RC_ASSERT(file.store().Maintain({maker.next_window() - 1}).ok());
     } else {

@@ -32,8 +32,8 @@ class PlainReader : public ByteReader {
   float GetFloat() { return Get<float>(); }
 };
 
-// Writes a day block: floats are stored separately, as planes: the first bytes of all floats, then the second
-// bytes, and so on. zstd compresses single floats badly, but the exponents of a day well.
+// Writes a day block. Floats are stored separately, as planes: the first bytes of all floats, then the second
+// bytes, and so on. zstd compresses single floats badly, but a day's exponents well.
 class SplitWriter : public ByteWriter {
  public:
   using ByteWriter::ByteWriter;
@@ -71,7 +71,8 @@ class SplitReader : public ByteReader {
   size_t next_ = 0;
 };
 
-// Fields that follow in a task's record. The peak often equals the mean, and task numbers often have no gaps.
+// Flags of the optional fields in a task's record. A peak that equals the mean, and a task number that follows the
+// previous number, are not stored.
 enum TaskFlags : uint8_t {
   kCpuMean = 1,
   kCpuPeak = 2,
@@ -82,7 +83,7 @@ enum TaskFlags : uint8_t {
   kTaskGap = 64,
   kMemoryNeeded = 128  // probed need; older versions lack it
 };
-// Fields that follow in the record of a job's window.
+// Flags of the optional fields in the record of a job's window.
 enum WindowFlags : uint8_t { kCpuLimit = 1, kMemoryLimit = 2, kCpuThrottled = 4, kLoad = 8, kSignals = 16 };
 
 // Whole seconds are encoded as 2 * weight, other weights as 1 and the float.

@@ -1,5 +1,5 @@
-// Usage blocks: encoding and decoding without a changed bit, decoding of one job alone, and rejection of
-// damaged bytes.
+// Tests usage blocks: encoding and decoding without a changed bit, decoding one job alone, and rejecting damaged
+// bytes.
 #include "server/store/window_block.h"
 
 #include <gtest/gtest.h>
