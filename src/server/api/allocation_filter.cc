@@ -53,7 +53,8 @@ struct Test {
       const Workload of = job.workload();
       any = field == Field::kControllerKind ? Any(of.kind)
                                             : Any(of.name) || Any(of.NameWithGroup()) || Any(job.name);
-      // A custom rule made the job's name, so any piece of the name may be the controller's.
+      // Without parts, a custom rule made the job's name, so each piece of the name may be the name of the
+      // controller.
       if (!job.parts.has_parts()) {
         for (const std::string_view part : Split(job.name, '/')) any = any || Any(part);
       }

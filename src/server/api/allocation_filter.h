@@ -21,8 +21,8 @@ using JobFilter = std::function<bool(const JobRecord&)>;
 // does not start with, "~>:" ends with, "!~>:" does not end with. Values separated by commas are alternatives;
 // with "!", none of them may match. "+" means and, "|" means or; a filter with both requires parentheses.
 // controllerName is compared with the names of the workload and of the job. If a custom rule made the job's name,
-// it is also compared with each piece of the name between slashes. InvalidArgument contains the position of the
-// error.
+// controllerName is also compared with each piece of that name between slashes. InvalidArgument contains the
+// position of the error.
 //
 // Source: OpenCost's API documentation, "Filters".
 absl::StatusOr<JobFilter> ParseAllocationFilter(std::string_view text);

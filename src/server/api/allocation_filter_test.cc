@@ -1,4 +1,4 @@
-// Filters of allocations, and durations.
+// Tests filters of allocations, durations, and idle capacity.
 #include "server/api/allocation_filter.h"
 
 #include <gmock/gmock.h>
@@ -97,7 +97,7 @@ TEST(AllocationDuration, HasAUnitAndIsPositive) {
     EXPECT_EQ(AllocationDuration("step", wrong).status().code(), absl::StatusCode::kInvalidArgument) << wrong;
 }
 
-// Three hours of 10 cores, of which the first lies before the span. Memory is unknown.
+// Three hours of 10 cores, the first of which is before the span. Memory is unknown.
 TEST(IdleCapacityTest, IsWhatNoJobIsChargedAndAbsentWhereNothingIsKnown) {
   CapacityHistory history;
   history.time_s = {0, 3600, 7200};

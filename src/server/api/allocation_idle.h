@@ -20,9 +20,9 @@ class IdleCapacity {
   // REQUIRES: `history` is hourly and starts kBeforeSeconds before the first span.
   explicit IdleCapacity(CapacityHistory history) : history_(std::move(history)) {}
 
-  // Returns the idle capacity of a span as billed amounts, at least 0: the mean capacity of the span's hours for
-  // the measured time, less `allocated`, the charges of all jobs. A resource with unknown capacity has 0. Returns
-  // nullopt if the capacity of all resources is unknown. O(hours).
+  // Returns the idle capacity of a span as billed amounts, at least 0: the capacity less `allocated`, the charges
+  // of all jobs. The capacity is the mean over the span's hours, times the measured time. A resource with unknown
+  // capacity has 0. Returns nullopt if the capacity of all resources is unknown. O(hours).
   std::optional<AccountEntry> Of(int64_t start_s, int64_t end_s, const AccountEntry& allocated) const;
 
  private:

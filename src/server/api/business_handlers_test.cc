@@ -1,4 +1,4 @@
-// Money of businesses and groups, and entries in their ledger.
+// Tests the routes for the money of businesses and groups, and for entries in their ledger.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -55,7 +55,7 @@ class CellApi : public ComponentTest {
     float cpu_limit = kAbsent, memory_limit = kAbsent;
     int tasks = 1;
   };
-  // Two groups below a cohort, with quota for CPU.
+  // Returns a quota for CPU with two groups below a cohort.
   static brain::QuotaSpec Groups() {
     return {{{"pool"},
              {"shop", "pool", {{"production", "cpu", 10'000}}},
@@ -76,7 +76,7 @@ class CellApi : public ComponentTest {
     parts_.steady_s = [] { return 0.0; };
     Serve();
   }
-  // Makes the router anew: first the routes of `add`, then all others.
+  // Creates a new router with the routes that `add` adds, followed by all other routes.
   void Serve(const std::function<void(const FleetAccess&, RouteTable&)>& add = {}) {
     access_ = std::make_unique<FleetAccess>(
         context_, FleetAccess::Parts{.quota = quota_.get(), .prices = prices_, .machine = {.of = {8, 32e9}}});

@@ -136,8 +136,8 @@ TEST_F(CostsTest, WhatCameLaterIsNamed) {
   EXPECT_DOUBLE_EQ(costs["total"]["cpu"]["billed"].get_double().value(), 16 + 3);
 }
 
-// The costs of a job without a record count. The costs of two groups whose values join to the same name count,
-// too.
+// Totals include the costs of a job without a record, and the costs of both groups if the values of two groups
+// join to the same name.
 TEST_F(CostsTest, NothingIsLostOfJobsThatAreGone) {
   store_.jobs[1] = {JobId{1}, "db", {{"namespace", "shop/web"}}, 0};
   store_.jobs[0] = {JobId{0}, "web/db", {{"namespace", "shop"}}, 0};
@@ -206,11 +206,11 @@ TEST_F(CostsTest, AnswersAsOpenCost) {
   ASSERT_EQ(days["data"].get_array().value().size(), 2U);
   EXPECT_NEAR(days["data"].at(1)["shop/web"]["cpuCoreHours"].get_double().value(), 2, 1e-9);
   EXPECT_NEAR(days["data"].at(1)["shop/web"]["minutes"].get_double().value(), 60, 1e-9);
-  // Parameters that are not supported.
+  // Values of parameters that are not supported.
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"aggregate", "pod"}}, 400), HasSubstr("label:NAME"));
   EXPECT_THAT(Get("/allocation", {{"window", "soon"}}, 400), HasSubstr("a duration such as 7d"));
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"step", "7m"}}, 400), HasSubstr("whole hours"));
-  // The account has no single hours of a past day. Its first hour would have the cost of the whole day.
+  // The account has no single hours of a past day. The day's first hour would have the cost of the whole day.
   EXPECT_THAT(Get("/allocation", {{"window", "2d"}, {"step", "1h"}}, 400),
               HasSubstr("whole days before 2023-11-15T00:00:00Z"));
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"accumulate", "maybe"}}, 400),
@@ -221,8 +221,8 @@ TEST_F(CostsTest, AnswersAsOpenCost) {
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"includeIdle", "true"}}), HasSubstr("idle capacity"));
 }
 
-// The account has whole days before today. A client that requests each hour must not receive the whole day each
-// time.
+// Before today, the account has only whole days. A client that requests each hour must not receive the whole day
+// each time.
 TEST_F(CostsTest, AnHourOfAPastDayIsNotItsDay) {
   const auto between = [](int64_t from_s, int64_t to_s) {
     return std::vector<QueryParameter>{{"window", StrCat(from_s, ",", to_s)}};

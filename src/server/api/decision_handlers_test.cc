@@ -1,4 +1,4 @@
-// Decisions, OOM kills and acts of memory guards: pages, filters, and who may see them.
+// Tests the routes for decisions, OOM kills and acts of memory guards: pages, filters, and permissions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -192,7 +192,7 @@ TEST_F(DecisionHandlers, ACallerOfAGroupSeesThoseOfItsJobs) {
                 {"/api/v1/decisions/1", "/api/v1/decisions?job=shop/web", "/api/v1/ooms?job=shop/web",
                  "/api/v1/tier_acts?job=shop/web"},
                 max);
-  // A job out of reach is refused in the same words as one that does not exist.
+  // A job out of reach is rejected with the same text as a missing job.
   const std::string other = Get("/api/v1/ooms?job=shop/web", max).body;
   EXPECT_THAT(other, AllOf(HasSubstr("media/encode"), Not(HasSubstr("shop/db"))));
 }

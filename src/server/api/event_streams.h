@@ -1,4 +1,4 @@
-// GET /api/v1/events: a stream of events. A listener receives only the events that the caller may see.
+// GET /api/v1/events: a stream of events. A listener receives only the events that its caller may see.
 #pragma once
 
 #include <memory>

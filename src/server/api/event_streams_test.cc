@@ -1,4 +1,4 @@
-// The stream of events: each listener receives what its caller may see.
+// Tests that each listener of the stream of events receives the events that its caller may see.
 #include "server/api/event_streams.h"
 
 #include <gmock/gmock.h>

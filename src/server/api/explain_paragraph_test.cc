@@ -37,7 +37,7 @@ TEST(ExplainParagraph, WithoutARecommendationItSaysWhatHoldsNow) {
   EXPECT_THAT(paragraph(false), HasSubstr("for a recommendation yet: each task has no limit now. "));
   job.of(Resource::kMemory).owner_limit = 1 << 30;
   EXPECT_THAT(paragraph(false), HasSubstr("for a recommendation yet: each task has 1.00 GiB now. "));
-  // A recommender that was used before set this limit.
+  // An earlier recommender of the job set this limit.
   job.of(Resource::kMemory).gate.in_force = 1 << 29;
   EXPECT_THAT(paragraph(false), HasSubstr("yet: each task has 1.00 GiB now; 512 MiB is decided. "));
   EXPECT_THAT(paragraph(true), HasSubstr("yet: each task has 512 MiB now. "));

@@ -43,8 +43,7 @@ class FleetAccess {
     return views_.Of(reach, control().view());
   }
   bool Reaches(const Reach& reach, JobId id) const;
-  // Returns true if the job with this name is in reach. An unknown job is in reach of callers who may see all jobs
-  // only.
+  // Returns true if the job with this name is in reach. Only callers who may see all jobs reach an unknown job.
   bool ReachesNamed(const Reach& reach, std::string_view job) const;
   // Returns Reaches() as a function that caches its results, for many rows with few jobs. The function is not
   // thread-safe.
@@ -52,7 +51,7 @@ class FleetAccess {
   // Returns the job with this name. Returns nullopt for an unknown job and for a job out of reach, so that the
   // caller cannot detect its existence.
   std::optional<JobId> FindJob(std::string_view name, const Reach& reach) const;
-  // Returns a response 404 with similar names of jobs in reach.
+  // Returns a 404 response with similar names of jobs in reach.
   HttpResponse NoJob(std::string_view name, const Reach& reach) const;
   // Returns the record of a job, which may be forgotten; a record with the name "job N" if the store has none.
   // Never null.

@@ -19,7 +19,7 @@ absl::Status ModeParameter(const HttpRequest& request, std::optional<Mode>& mode
       StrCat("invalid mode \"", ShortText(text), "\": expected off, observe, canary or auto"));
 }
 
-// Returns at most `most` points. Each is the last point of a run, with the events of the whole run.
+// Returns at most `most` points. Each returned point is the last point of a run, with the events of the whole run.
 std::vector<FleetPoint> Thinned(const std::vector<FleetPoint>& points, size_t most) {
   const size_t group = (points.size() + most - 1) / most;
   std::vector<FleetPoint> out;

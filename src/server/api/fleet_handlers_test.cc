@@ -1,4 +1,4 @@
-// The fleet, its jobs as a list and in groups, and its past.
+// Tests the routes for the fleet, for its jobs as a list and in groups, and for its history.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -13,8 +13,8 @@
 
 namespace taut::server {
 
-// Returns the view of the jobs in reach, with sums over those that were measured in the last window. Omits figures
-// learned from the whole fleet (FleetSums::risk) and the counts of the last day. O(jobs).
+// Returns the view of the jobs in reach, with sums over the jobs that were measured in the last window. Omits
+// figures learned from the whole fleet (FleetSums::risk) and the counts of the last day. O(jobs).
 std::shared_ptr<const FleetView> ViewWithin(const Reach& reach, const FleetView& view);
 
 // Caches the views of the newest window, so that the view of each reach is computed once. Thread-safe.

@@ -54,7 +54,7 @@ class HttpComponent final : public Component {
   AuditLog audit_;
   ServerOptions server_options_;
   OidcParts oidc_;
-  std::unique_ptr<ReplicaWatch> replica_watch_;  // watch of replicas; null with a cluster
+  std::unique_ptr<ReplicaWatch> replica_watch_;  // watch of replicas; null if tautd watches a cluster
   ApiParts api_;
   std::unique_ptr<FleetAccess> access_;
   std::unique_ptr<EventStreams> events_;

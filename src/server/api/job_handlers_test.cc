@@ -1,4 +1,4 @@
-// One job: its limits, explanation, past, and what would have been.
+// Tests the routes for one job: its limits, explanation, history, and what-if.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Notices about a job: each appears for its cause alone.
+// Tests that each notice about a job appears only for its cause.
 #include "server/api/job_notices.h"
 
 #include <gmock/gmock.h>

@@ -154,7 +154,7 @@ HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditL
     case LoginFlow::Stage::kDone:
       break;
   }
-  // End the old session now: its cookie is replaced, so that the browser could not end it later.
+  // End the old session now, because its cookie is replaced and the browser could not end the session later.
   service.sessions()->End(CookieOf(request, service.sessions()->cookie_name()).value_or(""));
   if (const absl::StatusOr<Caller> caller = service.sessions()->CallerOf(outcome.session); caller.ok()) {
     HttpRequest person;

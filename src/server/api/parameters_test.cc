@@ -1,4 +1,4 @@
-// Parameters of requests: what is read, and what is refused.
+// Tests which parameters of requests are accepted and which are rejected.
 #include "server/api/parameters.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Machines and capacity of the cell.
+// Tests the routes for machines and capacity of the cell.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -60,7 +60,7 @@ struct ApiParts {
   LoginService* login = nullptr;  // sign-in with a provider; null: none
   AuditLog* audit = nullptr;
   EventStreams* events = nullptr;
-  const ReplicaWatch* replica_watch = nullptr;  // watch of replicas; null with a cluster
+  const ReplicaWatch* replica_watch = nullptr;  // watch of replicas; null if tautd watches a cluster
   double (*steady_s)() = nullptr;
 
   const KubernetesSource* pods() const { return cluster == nullptr ? nullptr : &cluster->cluster(); }

@@ -11,8 +11,8 @@
 namespace taut::server {
 namespace {
 
-// A route that shows the whole fleet must not be open to callers bound to groups. The handlers of these routes
-// check the reach.
+// A route that shows the whole fleet must not be open to callers bound to groups. The handlers of the routes in
+// this list check the reach.
 TEST(Permissions, RoutesThatPeopleOfGroupsReachAreTheseAlone) {
   NoStore store;
   DryRunActuator actuator;

@@ -1,4 +1,4 @@
-// Settings: the table, rules, changes, and those of many jobs at once.
+// Tests the routes for settings: the table, rules, changes, and settings of many jobs at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -157,7 +157,7 @@ TEST_F(SettingsHandlers, ManyJobsAreRefusedTogether) {
   const ApiAnswer none = Patch("/api/v1/settings?match=none", R"({"mode": "auto"})");
   EXPECT_EQ(none.status, 200);
   EXPECT_EQ(none["matched"].whole(), 0);
-  // One job that would be inconsistent keeps all of them.
+  // If the settings of one job would become inconsistent, the settings of all jobs stay unchanged.
   ASSERT_EQ(Patch("/api/v1/jobs/shop%2Fdb/settings", R"({"memory.upper": "1GiB"})").status, 200);
   const ApiAnswer clash =
       Patch("/api/v1/settings?match=shop/*", R"({"mode": "auto", "memory.lower": "2GiB"})");

@@ -1,4 +1,4 @@
-// The daemon's own state: status, health, agents and metrics.
+// Tests the routes for the daemon's own state: status, health, agents and metrics.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

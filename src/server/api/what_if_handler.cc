@@ -73,8 +73,8 @@ HttpResponse PostWhatIf(const ApiCall& call, const FleetAccess& access, double (
   const double start_s = steady_s();
   const WindowId end{WindowId::Of(Timestamp::FromSeconds(access.NowSeconds())).index + 1};
   query.score_from = WindowId{end.index - static_cast<int32_t>(days * kWindowsPerDay)};
-  // Also replay the same number of days and one more week before, if stored, so that each recommender starts with
-  // history.
+  // Also replay the preceding days, if stored, so that each recommender starts with history: the same number of
+  // days and one more week.
   const WindowId from{query.score_from.index - static_cast<int32_t>((days + 7) * kWindowsPerDay)};
   const auto history = access.control().history().JobDays(call.job, from, end);
   if (!history.ok()) return ErrorResponse(history.status());
