@@ -19,7 +19,7 @@ class AuditLog {
   static constexpr int kMost = 100;
   static constexpr double kSpanSeconds = 10;
   struct Entry {
-    std::string_view who;   // the token's name; "": the address is logged
+    std::string_view who;   // name of the token; "": the line contains the address instead
     std::string roles;      // text of RolesText
     std::string_view text;  // sentence in the response to a refusal
     int status = 0;
@@ -32,7 +32,8 @@ class AuditLog {
   // sign-outs, which their handler logs.
   void LogRequest(const HttpRequest& request, const HttpResponse& response);
   // Logs a call of another port if `is_change`, or if the HTTP status of `result` is 403. For people of groups,
-  // also logs the status 404, because a name of another group has the result of an unknown name.
+  // also logs the status 404, because a call with a name of another group and a call with an unknown name have the
+  // same result.
   void LogCall(const HttpRequest& caller, bool is_change, const absl::Status& result);
   void Log(const HttpRequest& request, const Entry& entry);
 

@@ -1,4 +1,4 @@
-// Queue of code exchanges for sign-ins. It is fair between addresses: failures of one address do not delay
+// Queue of code exchanges for sign-ins. The queue is fair between addresses: failures of one address do not delay
 // sign-ins from other addresses.
 #pragma once
 
@@ -17,11 +17,11 @@
 namespace taut::server {
 
 struct ExchangeLimits {
-  size_t waiting = 64;             // maximum of waiting jobs of all addresses
-  size_t of_address = 16;          // maximum of waiting and running jobs of one address
+  size_t waiting = 64;             // maximum number of waiting jobs of all addresses
+  size_t of_address = 16;          // maximum number of waiting and running jobs of one address
   double failures = 20;            // failures of one address above which its sign-ins are rejected
   double failures_per_s = 1 / 6.;  // failures that are forgotten per second: one in 6 s
-  size_t addresses = 4096;         // maximum of remembered addresses
+  size_t addresses = 4096;         // maximum number of remembered addresses
 };
 
 // A queue without I/O or a clock: the time is an argument, in seconds of a steady clock. Not thread-safe.
@@ -79,7 +79,7 @@ class ExchangeQueue {
     --waiting_;
     return turn;
   }
-  // Ends a job that Next returned. `failed`: counts as a failure of the address.
+  // Ends a job that Next returned. If `failed`, the job counts as a failure of the address.
   void Done(const std::string& address, bool failed, double now_s) {
     Address& its = AddressOf(address, now_s);
     if (its.running > 0) --its.running;

@@ -45,11 +45,11 @@ std::string_view Find(const std::vector<QueryParameter>& query, std::string_view
   return "";
 }
 
-// Returns a text from outside, such as the provider's, as one printable line.
+// Returns a received text, such as an error of the provider, as one printable line.
 std::string Quoted(std::string_view text) { return Printable(CutUtf8(text, kMostText)); }
 
 bool Same(std::string_view a, std::string_view b) {
-  // CRYPTO_memcmp takes constant time, so that its duration reveals nothing about the secret.
+  // CRYPTO_memcmp takes constant time, so the duration reveals nothing about the secret.
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
@@ -85,7 +85,8 @@ std::string LoginFlow::Keyed(std::string_view what, std::string_view cookie) con
   return absl::WebSafeBase64Escape(std::string(reinterpret_cast<const char*>(digest), size));
 }
 
-// A time in the future is not current either: the clock was set back after the sign-in began.
+// A time more than kClockLeewayS in the future is not current either: the clock was set back after the sign-in
+// began.
 bool LoginFlow::IsCurrent(int64_t since_s, int64_t now_s) const {
   return now_s - since_s < options_.pending_s && since_s - now_s <= kClockLeewayS;
 }
@@ -122,8 +123,8 @@ absl::StatusOr<LoginFlow::Exchange> LoginFlow::Callback(std::string_view cookie,
   if (!parts.has_value() || !IsCurrent(parts->since_s, now_s))
     return Declined(StrCat("No sign-in is under way in this browser, or it took longer than ",
                            options_.pending_s / 60, " minutes."));
-  // Check the state before any other part of the query is used or shown: only the browser that began the
-  // sign-in has this state.
+  // Check the state before any other part of the query is used or shown: only the browser that began the sign-in
+  // knows this state.
   if (!Same(Find(query, "state"), Keyed("state", cookie)))
     return Declined("The answer of the provider is not of the last sign-in that this browser began.");
   Expire(now_s);

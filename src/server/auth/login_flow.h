@@ -1,8 +1,8 @@
 // The steps of a browser's sign-in with an authorization code and PKCE. No I/O, no clock, no threads.
 //
-// Sources: RFC 6749 (4.1), RFC 7636 (S256), RFC 9207 (`iss`), OpenID Connect Core (3.1), RFC 9700 and the
-// IETF's "OAuth 2.0 for Browser-Based Applications". In the terms of the last document tautd is a backend for
-// frontend: the browser receives a session of tautd and no token.
+// Sources: RFC 6749 (4.1), RFC 7636 (S256), RFC 9207 (`iss`), OpenID Connect Core (3.1), RFC 9700 and the IETF's
+// "OAuth 2.0 for Browser-Based Applications". In the terms of the IETF document, tautd is a "backend for
+// frontend": the browser receives a session of tautd and no token.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct LoginOptions {
   std::string redirect_url;   // address of the callback; see CheckRedirectUrl
   std::string scopes = "openid";
   int64_t pending_s = 600;  // longest time from the start to the end of a sign-in
-  // Maximum of sign-ins whose callback arrived within the last pending_s.
+  // Maximum number of sign-ins whose callback arrived within the last pending_s.
   size_t max_pending = 1000;
   std::function<std::string(size_t bytes)> random;  // cryptographically secure bytes
 };
@@ -75,7 +75,7 @@ class LoginFlow {
   TokenRequest RequestFor(const LoginProvider& provider, const Exchange& exchange) const;
   static absl::StatusOr<std::string> IdTokenOf(int status, std::string_view body);
 
-  // Ends the exchange with this id. `result`: the claims of the ID token, or the reason of the failure.
+  // Ends the exchange with this id. `result`: the claims of the ID token, or the reason for the failure.
   void Finish(const std::string& id, absl::StatusOr<VerifiedToken> result);
 
   // State of a sign-in. Collect returns kDone and kFailed only once; later calls return kUnknown.

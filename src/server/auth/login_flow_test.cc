@@ -1,4 +1,4 @@
-// Every step of a sign-in, and the attacks that are possible at each step.
+// Tests every step of a sign-in, and the attacks that are possible at each step.
 #include "server/auth/login_flow.h"
 
 #include <gmock/gmock.h>
@@ -102,7 +102,7 @@ TEST_F(LoginFlowTest, AFailureIsSaidOnce) {
   EXPECT_EQ(flow_.Collect(begun.cookie, kBegin).stage, Stage::kUnknown);
 }
 
-// Requests to the callback after one second or the given time, and the reason why each is refused.
+// Requests to the callback after one second or the given time, each with the reason for its rejection.
 TEST_F(LoginFlowTest, WhatIsNotOfThisSignInIsRefused) {
   struct Case {
     const char* what;

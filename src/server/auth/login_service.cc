@@ -73,7 +73,7 @@ absl::Status LoginService::Callback(std::string_view cookie, const std::vector<Q
       if (dropped.has_value() && dropped->exchange.id == id) status = busy;
     }
   }
-  // Notify after the lock is released, because a woken thread locks it at once.
+  // Notify after the lock is released, because a woken thread locks the mutex at once.
   if (status.ok()) wake_.notify_all();
   if (!status.ok()) ++failed_;
   return status;

@@ -24,8 +24,8 @@ std::string DigestOf(std::string_view cookie) {
 
 }  // namespace
 
-// With the prefix __Host-, a browser accepts the cookie only over https, from the host itself, and for all
-// its paths. No page of another host in the domain can set such a cookie.
+// With the prefix __Host-, a browser accepts the cookie only over https, from the host itself, and with the path
+// "/". No page of another host in the domain can set a cookie with this prefix.
 std::string_view LoginSessions::cookie_name() const {
   return options_.secure ? "__Host-taut_session" : "taut_session";
 }

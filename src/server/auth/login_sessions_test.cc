@@ -33,7 +33,7 @@ class LoginSessionsTest : public testing::Test {
     for (const std::string& text : texts) out.push_back(*ParseClaimBinding(text));
     return out;
   }
-  // Returns claims whose ID token expires after minutes; the session lasts longer.
+  // Returns claims whose ID token expires after five minutes, which is before the end of the session.
   VerifiedToken Claims(std::string user, std::vector<std::string> groups = {"sre"}) const {
     return {std::move(user), std::move(groups), now_s_ + 300};
   }

@@ -25,8 +25,8 @@ struct ClaimBinding {
 // allowed forms.
 absl::StatusOr<ClaimBinding> ParseClaimBinding(std::string_view text);
 
-// Thread-safe. A person with several bindings receives the highest role of the platform. If none of the
-// bindings is of the platform, the person receives all group bindings.
+// Thread-safe. A person with several bindings receives the highest role for the whole cell among them. If all
+// bindings are for groups, the person receives all of these bindings.
 class OidcVerifier final : public BearerVerifier {
  public:
   // `keys` returns the provider's keys; null if no keys are available now. `unknown_key` is called when a

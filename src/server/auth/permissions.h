@@ -19,10 +19,10 @@ enum class Act : uint8_t {
   kSeeQuota,      // quota, requests for quota, and whether a request would be admitted
   kSeeMoney,      // costs, bills, budgets, and the money that limits save
   kMoveMoney,     // transfers, splits and the expiry of money of businesses and groups
-  kGrantMoney,    // more money, overrides, and frozen money
+  kGrantMoney,    // grants of additional money, overrides, and freezing money
   kSetJobs,       // settings of jobs
-  kMakeRequests,  // requests for quota, and the end of the caller's own requests
-  kEndRequests,   // the end of other people's requests
+  kMakeRequests,  // requests for quota, and ending the caller's own requests
+  kEndRequests,   // ending the requests of other people
   kSeePlatform,   // machines, metrics, totals over time: data that belongs to no single group
   kWriteSamples,
   kRunPlatform,  // tautd itself: an operator confirms that its clock is right
@@ -51,9 +51,9 @@ bool May(const HttpRequest& caller, Act act);
 std::string RefusalText(const HttpRequest& caller, Act act);
 // Returns the caller's roles, such as "member of shop, owner of media" or "reader".
 std::string RolesText(const HttpRequest& caller);
-// Returns who requests a change, for the record: the name of the token, or else the address. Appends the text
-// that the client sends in `who=`, marked as the client's own. InvalidArgument if `who` is too long or not
-// printable.
+// Returns the text that identifies the caller in the record of a change: the name of the token, or else the
+// address. Appends the text that the client sends in `who=`, marked as the client's own. InvalidArgument if `who`
+// is too long or not printable.
 absl::StatusOr<std::string> WhoOf(const HttpRequest& caller);
 
 }  // namespace taut::server

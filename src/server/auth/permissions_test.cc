@@ -1,4 +1,4 @@
-// The permissions of each role, as the documentation lists them.
+// Tests that each role has exactly the permissions that the documentation lists.
 #include "server/auth/permissions.h"
 
 #include <gmock/gmock.h>

@@ -65,7 +65,7 @@ absl::StatusOr<HttpResponse> ProviderClient::Send(std::string_view url, std::str
   request.body = form;
   if (method == "POST") request.content_type = "application/x-www-form-urlencoded";
   request.headers = std::move(headers);
-  // Stop may have been called before SetCurrent, and cancels only a request that SetCurrent has set.
+  // Stop cancels only a request that SetCurrent has set. If Stop was called earlier, do not send the request.
   if (!SetCurrent(client->get())) {
     (void)SetCurrent(nullptr);
     return absl::CancelledError("stopped");

@@ -28,7 +28,7 @@ class ProviderKeys {
     // Delay after a failed fetch, and least time between two fetches that unknown keys cause.
     std::chrono::seconds retry{10};
     std::chrono::seconds keep{24 * 3600};  // time for which keys are used after the last successful fetch
-    bool login = false;                    // the discovery document must have the sign-in endpoints
+    bool login = false;                    // true if the discovery document must have the sign-in endpoints
     // Called by the thread when the error changes; "": fetches succeed.
     std::function<void(const std::string& error)> on_change;
   };

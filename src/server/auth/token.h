@@ -39,7 +39,7 @@ struct TokenRules {
   // Name of the claim with the groups, or a path of names separated by dots: "realm_access.roles". The
   // claim's value is a text or a list of texts.
   std::string groups_claim = "groups";
-  int64_t leeway_s = 60;  // allowed difference between the clocks of tautd and the provider
+  int64_t leeway_s = 60;  // allowed difference between the clocks of tautd and the provider, in seconds
   // If set, the token must be an ID token for this nonce (OpenID Connect Core, 3.1.3.7). An ID token with
   // several audiences must be issued to `audience` (`azp`).
   std::optional<std::string> nonce = std::nullopt;

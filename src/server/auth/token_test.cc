@@ -1,4 +1,4 @@
-// Tokens that are accepted and tokens that are refused. Source of the attacks: RFC 8725.
+// Tests which tokens are accepted and which are rejected. Source of the attacks: RFC 8725.
 #include "server/auth/token.h"
 
 #include <gmock/gmock.h>
@@ -99,7 +99,7 @@ TEST_F(Token, WithAWrongSignatureIsRefused) {
   for (size_t size = 0; size < good.size(); size += 7) EXPECT_NE(Why(good.substr(0, size)), "") << size;
   EXPECT_NE(Why(StrCat(good, ".x")), "");
   EXPECT_NE(Why(std::string(20'000, 'a') + ".b.c"), "");
-  // Texts for which cjose ends the process: padding in the middle, other digits, an impossible length.
+  // Texts for which cjose aborts the process: padding in the middle, other digits, an impossible length.
   for (const char* piece :
        {"eyJhbGciOiJlI=wia2lkIjoiMSJ9", "=", "a", "abcde", "a+b/", "ab\x80z", "a b", "ab=="}) {
     EXPECT_EQ(Why(StrCat(piece, ".", payload, ".", payload)), "not a signed token") << piece;
