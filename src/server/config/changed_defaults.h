@@ -30,10 +30,10 @@ inline constexpr std::string_view kScopeJobs = "defaults.", kScopeRecommenders =
                                   kScopeAgent = "tautlet.", kScopeOvercommit = "overcommit.";
 inline constexpr std::string_view kScopeDaemon;  // no prefix: all other settings
 
-// Calls `set` with the older default of each row in `scope` that is newer than `version`; the key has no scope. If
-// a setting has changed twice, the call with its oldest default is the last. Does nothing if `version` is empty.
-// InvalidArgument if `version` is not between kFirstRelease and this program's version. Returns the first error of
-// `set`.
+// Calls `set` with the older default of each row in `scope` that is newer than `version`. The passed key does not
+// include the scope. If a default has changed several times, the last call passes the oldest default. Does nothing
+// if `version` is empty. InvalidArgument if `version` is not between kFirstRelease and this program's version.
+// Returns the first error of `set`.
 absl::Status RestoreDefaults(
     std::string_view version, std::string_view scope, std::span<const ChangedDefault> changes,
     absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)> set);

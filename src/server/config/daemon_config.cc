@@ -25,8 +25,8 @@ class DaemonReader {
       : name_(name), changes_(changes), config_(config) {}
 
   absl::Status Read(const YAML::Node& root) {
-    // Signals are collected first: expressions name signals of mapping rules, which may follow them in the
-    // file.
+    // Signals are collected first, because an expression may name the signal of a mapping rule that follows the
+    // expression in the file.
     if (absl::Status s = FindSignals(root); !s.ok()) return s;
     defaults_.replicas.signals = signals_;
     if (absl::Status s = RestoreOlderDefaults(root); !s.ok()) return s;

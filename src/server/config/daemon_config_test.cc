@@ -1,4 +1,4 @@
-// The daemon's file: its defaults, valid contents, and errors for invalid contents.
+// Tests the daemon's file: its defaults, valid contents, and errors for invalid contents.
 #include "server/config/daemon_config.h"
 
 #include <cstdlib>

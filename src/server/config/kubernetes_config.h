@@ -40,7 +40,7 @@ struct KubernetesConfig {
   int64_t scrape_interval_s = 15;  // interval between reads of kubelets' metrics; 0: never
   KubeletUsage usage = KubeletUsage::kCadvisor;
   ResizeFallback fallback = ResizeFallback::kWait;
-  int64_t evict_after_s = 300;      // wait with kEvict after the kubelet defers a resize
+  int64_t evict_after_s = 300;      // delay of an eviction (kEvict) after the kubelet deferred a resize
   std::string node_group_label;     // label of nodes; DaemonSets are split by its value; "": not split
   std::string lease;                // NAMESPACE/NAME of the lease; "": none
   std::string namespaces;           // pattern of namespaces; "": all

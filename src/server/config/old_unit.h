@@ -1,4 +1,4 @@
-// Detects stored Kubernetes jobs of another value of ingest.kubernetes_jobs.
+// Detects stored Kubernetes jobs that were created with another value of ingest.kubernetes_jobs.
 #pragma once
 
 #include <span>

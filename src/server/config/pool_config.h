@@ -27,7 +27,7 @@ struct PricesConfig {
   std::vector<std::string> alerts = {"50%", "80%", "100%"};
   std::string file = {};  // path of the price file (price_file.h); "": no bills
 };
-// Budget for a calendar month: of the jobs with this value of a label, or of all jobs.
+// Budget of a calendar month for the jobs with one value of a label, or for all jobs.
 struct BudgetLine {
   std::string label, value;  // "": all jobs
   double per_month = 0;
@@ -44,8 +44,8 @@ struct QuotaConfig {
   std::string group = "{namespace}", tier;
   std::string default_tier = "production";
   int64_t start_within_s = 3600, gone_after_s = 900;
-  // Greatest number of requests of a group that wait for quota or hold quota, unless the quota file contains
-  // another number.
+  // Maximum number of a group's requests that wait for quota or hold quota, unless the quota file sets another
+  // number.
   size_t max_requests = 1000;
 };
 
