@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// Amounts up to which any answer is allowed, because an idle job may need them at once.
+// Amounts up to which any answer is allowed, because an idle job may need such amounts at once.
 constexpr PerResource<double> kSmall = {1, kGiB};
 constexpr double kFewTasks = 100;
 // Tolerance for a limit that was computed from the same usage and rounded down.

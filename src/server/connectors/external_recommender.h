@@ -18,11 +18,11 @@ struct ExternalRecommenderOptions {
   std::string ca_file, certificate_file, key_file;  // PEM files; all empty: no TLS
   std::string cell;                                 // name of the cell, sent with each request
   int64_t deadline_ms = 10'000;                     // timeout of a call
-  int hold_windows = 6;   // an answer stays valid for this number of windows after its own
+  int hold_windows = 6;   // number of windows for which an answer is valid after its window
   size_t max_jobs = 500;  // maximum number of jobs per call
   double max_step = 10;   // bound ExternalBounds::max_step
   std::function<PerResource<double>()> machine{};  // returns ExternalBounds::machine; empty: unknown
-  std::function<int64_t()> now_s;                  // time in health(); called by any thread
+  std::function<int64_t()> now_s;                  // returns the time for health(); any thread calls it
 };
 
 // Starts the thread that calls the service. The result's destructor cancels the current call. Returns

@@ -40,8 +40,9 @@ absl::Status CheckPart(std::string_view key, std::string_view value) {
                                            "': expected a name without '/'; or give the full name as job"));
 }
 
-// A stream of StreamIsActive. Start...() and Finish() of the reactor are called under the lock, and none of them
-// after Finish(). Other threads wait for the initial metadata, because gRPC binds the reactor only then.
+// A stream of StreamIsActive. The functions Start...() and Finish() of the reactor are called under the lock, and
+// no function is called after Finish(). Other threads write only after the initial metadata is sent, because gRPC
+// binds the reactor only then.
 class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
  public:
   ActiveStream(std::string job, std::function<void(ActiveStream*)> on_done)
@@ -127,7 +128,7 @@ class NoStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
 
 class ScalerService final : public keda::ExternalScaler::CallbackService {
  public:
-  // `know` is GrpcServer::Know().
+  // `know` marks the connection of an authenticated caller (GrpcServer::Know()).
   ScalerService(const ScalerServerOptions& options, ReplicasOf replicas_of,
                 std::function<void(const std::string&)> know)
       : know_(std::move(know)),
@@ -232,8 +233,8 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
                                          : absl::IsFailedPrecondition(status) ? &no_number_
                                                                               : &failed_;
     count->fetch_add(1, std::memory_order_relaxed);
-    // Without certificates anyone may call, so a failed request does not prove that the caller is KEDA. Its
-    // connection gets no preference.
+    // Without certificates anyone may call, so a failed request does not prove that the caller is KEDA. Therefore
+    // the caller's connection gets no preference.
     if (count != &failed_) know_(context->peer());
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
     reactor->Finish(AsGrpc(status));

@@ -51,7 +51,8 @@ struct ScalerServerCounts {
   uint64_t no_number = 0;    // calls that ended with FAILED_PRECONDITION
   uint64_t failed = 0;       // calls that ended with another error
   uint64_t streams = 0;      // open streams
-  // Connections closed above max_connections, including those closed to make room for others.
+  // Number of connections that were closed because of max_connections, including connections that were closed to
+  // make room for new ones.
   uint64_t rejected_connections = 0;
 };
 

@@ -42,7 +42,8 @@ TEST(JobOfScaledObject, NamesWhatIsWrong) {
   EXPECT_THAT(error({{"namespace", ""}}), HasSubstr("namespace is ''"));
 }
 
-// Shared with the server's threads, because it must outlive the server of a test.
+// Numbers of tasks that the server's threads read. A shared pointer keeps them until the last thread has ended,
+// which may be after the test.
 struct Ordered {
   std::atomic<int64_t> web{3};
 };

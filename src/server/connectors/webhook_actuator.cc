@@ -119,7 +119,7 @@ void WebhookActuator::LoadState(std::string_view state) {
   }
   const std::lock_guard lock(mutex_);
   instance_ = instance;
-  // From damaged data no order is restored, but the store still has the decisions.
+  // If the state is damaged, no order is restored. The store still has the decisions.
   (void)queue_.Load(in, options_.steady_s());
 }
 

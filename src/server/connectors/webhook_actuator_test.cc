@@ -34,7 +34,7 @@ class WebhookActuatorTest : public testing::Test {
     if (hook_ == nullptr) Restart("i1", "");
     return *hook_;
   }
-  // Replaces the actuator by a new one with this state.
+  // Replaces the actuator by a new actuator with this state.
   void Restart(const std::string& instance, std::string_view state) {
     auto poster = std::make_unique<ScriptedPoster>();
     poster_ = poster.get();

@@ -20,9 +20,9 @@ namespace taut::server {
 struct WebhookQueueOptions {
   size_t max_orders = 100'000;
   size_t max_bytes = size_t{32} << 20;  // maximum size of the waiting orders in saved form
-  double give_up_s = 3600;              // time since the order's arrival, or since a restart
-  // Delay after a failed attempt: the first and the maximum. The delay doubles with each failure, less a random
-  // part of up to half.
+  double give_up_s = 3600;              // time from an order's arrival, or from a restart, until it is given up
+  // First and maximum delay after a failed attempt. The delay doubles with each failure, less a random part of up
+  // to half.
   double first_retry_s = 1, last_retry_s = 60;
   double max_retry_after_s = 600;  // maximum delay that a receiver may request
   uint64_t seed = 1;
