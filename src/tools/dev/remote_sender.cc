@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{50}, kLongestPause{5000};
 
-// Returns the pause before a retry: `own`, or Retry-After if that is shorter. A short pause does no harm, because
+// Returns the pause before a retry: the shorter of `own` and Retry-After. A short pause does no harm, because
 // there is only one sender, and rejecting a retry costs a busy receiver little.
 milliseconds PauseBefore(const HttpResponse& response, milliseconds own) {
   const std::string* after = response.header("Retry-After");

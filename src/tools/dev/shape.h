@@ -15,8 +15,9 @@
 //   day:A..B             a sine, A at midnight,    day:50MiB..200MiB
 //                        where it begins, B at noon
 //
-// Any shape may end in ~P%: in each second up to P % more or less, at random but reproducible by the seed.
-// AMOUNT is in bytes (B, KiB, MiB, GiB, TiB) or cores, a time in ms, s, m, h; L may be a share of T (30%).
+// Any shape may end in ~P%, which adds up to P % of noise, up or down, in each second. The noise is random, and
+// equal for equal seeds. AMOUNT is in bytes (B, KiB, MiB, GiB, TiB) or cores, a time in ms, s, m, h; L may be a
+// share of T (30%).
 #pragma once
 
 #include <cstdint>
