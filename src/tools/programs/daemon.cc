@@ -100,8 +100,7 @@ absl::Status Daemon::OpenStore() {
   return absl::OkStatus();
 }
 
-// Adds the actuators. The first actuator is the one that states why an order was not applied if no actuator claims
-// the order.
+// Adds the actuators. If no actuator claims an order, the first actuator states why the order was not applied.
 absl::Status Daemon::MakeActuators() {
   if (config_.agents.listen.empty() && !config_.SetsThrough(server::ActuatorKind::kKubernetes))
     actuators_.Add("dry_run", std::make_unique<server::DryRunActuator>());

@@ -21,7 +21,7 @@
 
 namespace taut::tools {
 
-// Returns the fleet's settings. Their enforcement states which of the configured actuators set limits.
+// Returns the fleet's settings. The settings state which of the configured actuators enforce limits.
 brain::LiveSettings LiveSettingsOf(const server::DaemonConfig& config);
 
 class Daemon {
@@ -58,7 +58,7 @@ class Daemon {
   void Wait(std::chrono::milliseconds pause);
 
   server::DaemonConfig config_;
-  ProgramLog log_;  // must outlive all running parts, like clock_ and context_
+  ProgramLog log_;  // must outlive all running parts, as clock_ and context_ must
   server::DaemonClock clock_;
   server::DaemonContext context_;
   std::unique_ptr<server::Store> store_;

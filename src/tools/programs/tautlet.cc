@@ -170,7 +170,7 @@ int List(const server::AgentConfig& config) {
   return code;
 }
 
-// Returns each problem that would let Serve() fail or prevent a connection to the daemon.
+// Returns each problem that would make Serve() fail or prevent a connection to the daemon.
 std::vector<std::string> Problems(const server::AgentConfig& config) {
   std::vector<std::string> out;
   const auto take = [&out](std::string_view about, const absl::Status& s) {
