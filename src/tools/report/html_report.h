@@ -48,7 +48,7 @@ struct ReportInput {
   std::string title;           // title such as "Replay of vms_001-250_2013-07.csv.gz and 1 more"
   std::string command;         // command line that created the report
   bool clock_is_unix = false;  // true: times are Unix time; false: seconds of the trace's own clock
-  // such as numbers of read and skipped rows, the warm-up, the feedback
+  // sentences about the replay, such as the numbers of read and skipped rows, the warm-up, and the feedback
   std::vector<std::string> notes;
   const ReplayResult* result = nullptr;  // result of the replay, which must outlive this struct
   const std::vector<JobInfo>* jobs = nullptr;

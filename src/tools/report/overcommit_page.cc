@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostMachines = 20;
 // Maximum share of predictions below the peak that counts as low. The answer recommends the cheapest predictor
-// with such a share.
+// with at most this share.
 constexpr double kFewBelow = 0.01;
 
 constexpr std::string_view kPredictorLegend =
