@@ -1,4 +1,4 @@
-"""Cgroups of one's own on this machine, v1 or v2, with processes in them, gone again at the end whatever happens."""
+"""Creates cgroups (v1 or v2) on this machine and runs processes in them. Removes both when the program ends."""
 import atexit
 import ctypes
 import os
@@ -13,11 +13,11 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Unavailable(Exception):
-    """Why there can be no groups here."""
+    """The reason why this machine permits no cgroups."""
 
 
 def hierarchies():
-    """{"memory": path, "cpu": path, ...} of v1, or {"unified": path} where v2 has the controllers."""
+    """Returns {"memory": path, "cpu": path, ...} of v1, or {"unified": path} if v2 has the controllers."""
     v2 = ROOT / "cgroup.controllers"
     if v2.exists() and {"cpu", "memory"} <= set(v2.read_text().split()):
         return {"unified": ROOT}
@@ -29,7 +29,7 @@ def hierarchies():
 
 
 class Group:
-    """One group below the tree's, with files read and written by what they mean."""
+    """A cgroup below the tree's cgroup. Properties read and write its kernel files in either version."""
 
     def __init__(self, tree, name):
         self.tree, self.name = tree, name
@@ -50,7 +50,7 @@ class Group:
 
     @property
     def memory_limit(self):
-        """Bytes, or None."""
+        """Memory limit in bytes; None: no limit."""
         text = self._read("memory", "memory.max" if self.v2 else "memory.limit_in_bytes").strip()
         return None if text == "max" or int(text) > 1 << 60 else int(text)
 
@@ -65,7 +65,7 @@ class Group:
 
     @property
     def cpu_limit(self):
-        """Cores, or None."""
+        """CPU limit in cores; None: no limit."""
         if self.v2:
             quota, period = self._read("cpu", "cpu.max").split()
             return None if quota == "max" else int(quota) / int(period)
@@ -85,7 +85,7 @@ class Group:
 
     @property
     def throttling(self):
-        """(periods, throttled periods) so far."""
+        """(number of CFS periods, number of throttled periods) so far."""
         stat = dict(line.split() for line in self._read("cpu", "cpu.stat").splitlines())
         return int(stat["nr_periods"]), int(stat["nr_throttled"])
 
@@ -96,7 +96,7 @@ class Group:
         return int(dict(x.split() for x in self._read("memory", "memory.oom_control").splitlines())["oom_kill"])
 
     def run(self, *argv, output=subprocess.DEVNULL):
-        """A process in the group that dies with its parent; its Popen."""
+        """Starts a process in the group and returns its Popen. The process is killed when its parent ends."""
         files = [str(h / self.tree.name / self.name / "cgroup.procs") for h in self.tree.hierarchies.values()]
 
         def enter():
@@ -121,7 +121,7 @@ class Group:
             time.sleep(0.02)
 
     def remove(self):
-        """Kills what is in it, and the group itself."""
+        """Kills all processes in the group and removes the group."""
         for h in self.tree.hierarchies.values():
             folder = h / self.tree.name / self.name
             for _ in range(100):
@@ -139,7 +139,7 @@ class Group:
 
 
 class Tree:
-    """Groups of one test or demonstration: /NAME/... in each hierarchy."""
+    """Cgroups of one test or demonstration: /NAME/... in each hierarchy."""
 
     def __init__(self, name):
         if os.geteuid() != 0:
@@ -151,7 +151,7 @@ class Tree:
         atexit.register(self.remove)
         try:
             for h in self.hierarchies.values():
-                (h / name).mkdir(exist_ok=True)  # somebody else's groups of this tree may be there
+                (h / name).mkdir(exist_ok=True)  # another program may have created this cgroup
             if self.v2:
                 (ROOT / "cgroup.subtree_control").write_text("+cpu +memory")
                 (ROOT / name / "cgroup.subtree_control").write_text("+cpu +memory")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The whole loop on this machine: loads in cgroups of their own, measured and resized by a real tautlet as a real
-tautd decides, 120 times as fast as life: a window of five minutes goes by in two and a half seconds.
+"""Runs the whole control loop on this machine. A real tautlet measures loads in separate cgroups and sets the limits
+that a real tautd decides, at 120 times real time: a window of five minutes takes two and a half seconds.
 
     demo/loop.py --bin build/release/bin [--port 7070] [--seconds 600]
 """
@@ -18,7 +18,7 @@ import groups
 MIB = 1 << 20
 SPEED = 120
 
-# name, what taut-load is told, the owner's memory and CPU limits, what it shows
+# name, arguments of taut-load, the owner's memory and CPU limits, description
 LOADS = [
     ("web", ["--cpu", "day:0.05..0.25~20%", "--memory", "80MiB~3%", "--speed", SPEED * 6], 512 * MIB, 1.0,
      "serving, days of two minutes: its CPU limit keeps clear of throttling"),
@@ -77,7 +77,7 @@ def cores(value):
 
 
 def show(tree, start):
-    """One line a load: what it uses and what its limits are now."""
+    """Prints one line per load with its current usage and limits."""
     print(f"\n{time.monotonic() - start:5.0f} s  {'load':<10}{'memory used':>13}{'limit':>10}{'CPU limit':>11}"
           f"{'OOM kills':>11}", flush=True)
     for name, group in tree.groups.items():

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Two cells, each with a tautd and a page of its own: one simulated, and this machine as a cell of one node, measured only.
+"""Runs two cells, each with its own tautd and page: a simulated cell, and this machine as a cell with one node that is only measured.
 
     demo/run.py --bin build/release/bin [--port 7070] [--out out] [--days 15] [--seconds 60]
 
-The programs log into files of --out; the terminal has the URLs, the progress of the history, and what to look at first. Ends with 0
-after --seconds or a signal, with 1 if a program ends by itself.
+The programs log to files in --out. The terminal shows the URLs, the progress of the history, and what to look at first. The exit status
+is 0 after --seconds or a signal, and 1 if a program ends by itself.
 """
 import argparse
 import json
@@ -81,7 +81,7 @@ def write_configurations(args, words):
 
 
 def start(args, tree, name, *command):
-    """In a cgroup of its own where there can be one, so that there is something to see on a machine with few."""
+    """Starts a program, in a separate cgroup if the machine permits one, so that tautlet finds tasks on any machine."""
     words = [str(word) for word in command]
     with open(args.out / f"{name}.log", "w") as log:
         if tree is not None:
@@ -91,7 +91,7 @@ def start(args, tree, name, *command):
 
 
 def status_of(address):
-    """None: there is no answer."""
+    """Returns the status of a tautd; None if there is no response."""
     try:
         with urllib.request.urlopen(f"http://{address}/api/v1/status", timeout=5) as answer:
             return json.load(answer)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# build.sh [TAG]: builds the image TAG (tautline) from the packages in out/ (./dev package makes them).
-# ENGINE names the engine (docker), BASE the base image. BASE=scratch makes a base image from Debian packages with
-# debootstrap (as root): for machines that reach a Debian mirror and no image registry.
+# build.sh [TAG]: builds the image TAG (default: tautline) from the packages in out/, which ./dev package creates.
+# ENGINE is the container engine (default: docker), and BASE is the base image. BASE=scratch creates a base image from Debian packages
+# with debootstrap (as root), for machines that reach a Debian mirror but no image registry.
 set -eu
 cd "$(dirname "$0")/../.."
 engine=${ENGINE:-docker}
@@ -18,7 +18,7 @@ if [ "$base" = scratch ]; then
   tar -C "$root" -c . | "$engine" import - tautline-base:12 >/dev/null
   base=tautline-base:12
 fi
-# The build context is out/ alone.
+# The build context contains only out/.
 context=$(mktemp -d)
 mkdir "$context/out"
 cp out/*.deb "$context/out/"

@@ -1,19 +1,19 @@
-{{/* Whether tautd changes pods. */}}
+{{/* "yes" if tautd changes pods. */}}
 {{- define "tautline.acts" -}}
 {{- if has .Values.way (list "act" "template" "webhook") }}yes{{ end -}}
 {{- end }}
 
-{{/* Whether new pods are held to quota. */}}
+{{/* "yes" if a webhook checks the quota of new pods. */}}
 {{- define "tautline.quotaWebhook" -}}
 {{- if has (toString (dig "kubernetes" "admission" "quota" "off" .Values.config)) (list "warn" "refuse") }}yes{{ end -}}
 {{- end }}
 
-{{/* Whether the API server asks tautd about new pods. */}}
+{{/* "yes" if the API server calls a webhook of tautd for new pods. */}}
 {{- define "tautline.webhooks" -}}
 {{- if or (eq .Values.way "webhook") (include "tautline.quotaWebhook" .) }}yes{{ end -}}
 {{- end }}
 
-{{/* tautd's configuration: that of the way, and what the values say over it. */}}
+{{/* tautd's configuration: the keys of `way`, overridden by .Values.config. */}}
 {{- define "tautline.config" -}}
 {{- $kubernetes := dict "kubeconfig" "in-cluster" "lease" (printf "%s/tautd" .Release.Namespace) -}}
 {{- $config := dict "server" (dict "listen" (list "127.0.0.1:7070")) "store" (dict "path" "/var/lib/tautline/tautd.db") "ingest" (dict "kubernetes_jobs" "containers") "kubernetes" $kubernetes -}}
@@ -65,7 +65,7 @@
 {{- toYaml (mergeOverwrite $config (deepCopy .Values.config)) -}}
 {{- end }}
 
-{{/* What usage is read of: "kubelets", "metrics_api" or "" (Prometheus sends it). */}}
+{{/* The source of usage that tautd reads: "kubelets", "metrics_api", or "" (agents or Prometheus send usage). */}}
 {{- define "tautline.usage" -}}
 {{- $interval := toString (dig "kubernetes" "scrape_interval" (ternary "0s" "15s" .Values.agent.enabled) .Values.config) -}}
 {{- if not (regexMatch "^0[a-z]*$" $interval) -}}
@@ -78,7 +78,7 @@ app.kubernetes.io/name: tautd
 app.kubernetes.io/part-of: tautline
 {{- end }}
 
-{{/* What tautd reads: of its container, and of the one before it that checks the configuration. */}}
+{{/* Volume mounts with the files that tautd reads, for its container and for the init container that checks the configuration. */}}
 {{- define "tautline.files" -}}
 - {name: config, mountPath: /etc/tautline/tautd.yaml, subPath: tautd.yaml}
 {{- range $name := list "quota" "budgets" "prices" }}
@@ -100,7 +100,7 @@ app.kubernetes.io/part-of: tautline
 {{- end }}
 {{- end }}
 
-{{/* The configuration of the agents. */}}
+{{/* Configuration of the agents. */}}
 {{- define "tautline.agentConfig" -}}
 state: /var/lib/tautlet
 cgroup_root: /host/sys/fs/cgroup
@@ -127,7 +127,7 @@ app.kubernetes.io/name: tautlet
 app.kubernetes.io/part-of: tautline
 {{- end }}
 
-{{/* Of the ClusterRole of a way to tautd's service account. */}}
+{{/* Binding of the ClusterRole of a way to tautd's service account. */}}
 {{- define "tautline.binding" -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
