@@ -1,4 +1,4 @@
-"""Shared parts of the agent's benchmarks: a tautd and a tautlet of their own, their cost, and rows of a table."""
+"""Shared parts of the agent's benchmarks: starting a tautd and a tautlet, measuring their cost, and printing rows of a table."""
 import argparse
 import os
 import pathlib
@@ -32,7 +32,7 @@ def arguments(what, **options):
 
 
 def own_tree():
-    """Returns cgroups of the benchmark's own; exits with a message if there can be none."""
+    """Returns a tree of new cgroups for the benchmark. Exits with a message if the machine permits no cgroups."""
     try:
         return groups.Tree(f"taut-bench-{os.getpid()}")
     except groups.Unavailable as why:
@@ -51,7 +51,7 @@ def row(what, measured, unit, budget=None, at_least=False):
 
 
 def rows_of_times(what, times, budget_ms=None):
-    """Prints p50, p99 and the maximum of these milliseconds; p99 has the budget."""
+    """Prints p50, p99 and the maximum of `times`, in milliseconds. The budget applies to p99."""
     times = sorted(times)
     for name, at, budget in (("p50", len(times) // 2, None), ("p99", len(times) * 99 // 100, budget_ms),
                              ("max", len(times) - 1, None)):
@@ -59,7 +59,7 @@ def rows_of_times(what, times, budget_ms=None):
 
 
 def load():
-    """Prints the machine's load and cores: figures of a busy machine are upper bounds."""
+    """Prints the machine's load and number of cores. On a busy machine, the measured figures are upper bounds."""
     return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, nice {os.nice(0)}"
 
 

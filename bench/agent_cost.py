@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures the cost of tautlet on its machine: 200 tasks in real cgroups, each sampled once a second and reported to a real
-tautd, without and with the memory guard. The same without tasks shows the cost of the connection and the loop.
+"""Measures the cost of tautlet on its machine, without and with the memory guard. tautlet samples 200 tasks in real cgroups
+once a second and reports them to a real tautd. A run without tasks shows the cost of the connection and the loop.
 
     bench/agent_cost.py [--bin build/release/bin] [--tasks 200] [--seconds 60] [--warmup 15]
 """
@@ -54,7 +54,7 @@ def main():
         batch = rule.replace("manage: true", "manage: true, tier: batch")
         guard = "\ntiers: {guard: {throttle: true, kill: true"
         measure(stage, args, f"{args.tasks} tasks, guard of memory", batch + guard + "}}", args.tasks)
-        # The machine's free memory is always less than twice the threshold throttle_free.
+        # With this threshold, the machine's free memory is always less than twice throttle_free.
         near = ", throttle_share: 0.9, throttle_free: 1000TiB, kill_share: 0.001, last_share: 0.0001}}"
         measure(stage, args, f"{args.tasks} tasks, guard, little free", batch + guard + near, args.tasks)
         print(f"  {bench.load()} at the end", flush=True)

@@ -2,10 +2,11 @@
 """Measures the time from a decided limit to the kernel's file, with a real tautd (SQLite), a real tautlet in real time and
 real cgroups.
 
-This program writes the job's windows to tautd ahead of time, so it controls when a pass is due. Two times have budgets:
-the pass' commit, before which nothing is ordered, and the time from the decision's event, which tautd sends with the
-order, until the file has changed. The whole time from before the write that ends a window is printed, too. It includes
-HTTP, up to 20 ms until tautd looks for ended windows, and the pass. Files are read every 0.2 ms.
+This program writes the job's windows to tautd ahead of time, so it controls when a pass is due. Two durations have
+budgets. The first is the pass' commit, before which nothing is ordered. The second lasts from the decision's event,
+which tautd sends with the order, until the file has changed. The program also prints the total time from just before
+the write that ends a window. The total includes HTTP, up to 20 ms until tautd checks for ended windows, and the pass.
+Files are read every 0.2 ms.
 
     bench/agent_latency.py [--bin build/release/bin] [--rounds 100] [--kills 50]
 """
@@ -51,7 +52,7 @@ def files_of(group):
 
 
 def changes(files):
-    """Starts to wait until each file has changed; returns a function that returns the times of the changes."""
+    """Reads the current contents. Returns a function that waits until each file has changed and returns the times of the changes."""
     before = {name: f.text() for name, f in files.items()}
 
     def wait():
@@ -67,7 +68,7 @@ def changes(files):
 
 
 class Clock:
-    """Sends the job's windows, one after the other, each ended by the first sample of the next."""
+    """Sends the job's windows in order. The first sample of a window ends the previous window."""
 
     def __init__(self, port, job):
         self.port, self.job = port, job
@@ -86,7 +87,7 @@ class Clock:
 
 
 def commit_of(node, window_end):
-    """Returns the duration of this pass' commit, ms, which is known when the pass is over."""
+    """Waits for the end of the pass for a window, and returns the duration of the pass' commit in milliseconds."""
     def passed():
         last = node.tautd.get("/api/v1/status")["last_pass"]
         return last if last["window_end"] >= window_end else None
@@ -96,7 +97,7 @@ def commit_of(node, window_end):
 
 
 def decisions(args, node, group):
-    """Raises and lowers both limits of one job repeatedly; memory is lowered by one step at a time."""
+    """Raises and lowers both limits of one job repeatedly. The memory limit is lowered one step at a time."""
     job = f"bench/{group.name}"
     clock, files, events = Clock(node.tautd.port, job), files_of(group), decision_stream.Decisions(node.tautd.port)
     bounds = {"up": ("150MiB", "0.8"), "down": ("128MiB", "0.4")}
@@ -143,7 +144,7 @@ def decisions(args, node, group):
 
 
 def kills(args, tree, node):
-    """A task in each group exceeds its limit, is killed once, and its limit is raised."""
+    """Measures OOM kills: a task in each group exceeds its limit and is killed once, and the agent raises the limit."""
     took, missed = [], 0
     for i in range(args.kills):
         group = tree.groups[f"k{i:02}"]
@@ -154,7 +155,7 @@ def kills(args, tree, node):
         killed = raised = None
         end = time.perf_counter() + PATIENCE
         while raised is None and time.perf_counter() < end:
-            # Check in this order: a raise that is found before the kill must not be timed as faster than it is.
+            # Check the kill before the raise, so that a raise is not measured as faster than it is.
             if killed is None and count not in oom.text():
                 killed = time.perf_counter()
             if limit.text() != before:

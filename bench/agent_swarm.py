@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures the cost of a thousand agents for tautd: a real tautd (SQLite, mode auto, moving_window) and agent_swarm, which
-simulates the agents. Each has its own connection, 20 tasks, a window's message every PERIOD seconds instead of 300,
-heartbeats that are faster by the same factor, and an answer to every order. In real time the cost of messages is
-PERIOD/300 of the result, and the cost of ticks and open connections is the same. --period 300 --warmup 0 --windows 1
-measures real time itself, in five minutes.
+simulates the agents. Each agent has its own connection and 20 tasks, and answers every order. It sends a window's message
+every PERIOD seconds instead of 300, and heartbeats are faster by the same factor. At real speed, the cost of messages is
+PERIOD/300 of the result, and the cost of ticks and open connections is unchanged. --period 300 --warmup 0 --windows 1
+measures at real speed, in five minutes.
 
     bench/agent_swarm.py [--bin build/release/bin] [--agents 1000] [--tasks 20] [--jobs 4000] [--period 10] [--windows 12]
 """

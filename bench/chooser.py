@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Measures whether it pays to choose a recommender per job. Replays candidates for a resource on a trace, then lets a chooser
-pick one of them for each job and day, and prints both frontiers: footprint as a share of the owners' limits at a share
-of harm, which is OOM-days for memory and throttled work for CPU. docs/algorithms/experiments.md has the results.
+"""Measures whether choosing a recommender per job saves resources. Replays candidate recommenders for a resource on a trace.
+A chooser then picks one candidate for each job and day. Prints the frontiers of the candidates and of the chooser: the
+footprint, as a share of the owners' limits, at a share of harm. Harm is OOM-days for memory and throttled work for CPU.
+docs/algorithms/experiments.md lists the results.
 
     bench/chooser.py ../shared/traces/bitbrains_rnd/*.csv.gz
     bench/chooser.py --generated
     bench/chooser.py --resource cpu --hindsight ../shared/traces/bitbrains_rnd/*.csv.gz
     bench/chooser.py --block 2 --from-day 31 --keep 0 ../shared/traces/bitbrains_rnd/*.csv.gz    # a part, held out
 
-Each midnight the chooser takes the candidate with the least tasks x limit + price x expected harm of a day. For memory the
-harm is the chance of an OOM-day under this candidate's past limits: the job's own days (they lose --fade a day), and the
-fleet's as --own-days further days. For CPU it is the work above these limits: the job's own, and the fleet's share of such
-work times the job's mean work, in as many days. The candidate in use stays if it costs at most --keep more. Reads the
-compact Bitbrains format and plain CSV. About 2 minutes for a resource of Bitbrains.
+Each midnight the chooser picks the candidate with the lowest tasks x limit + price x expected harm of a day. Expected harm
+is computed under the candidate's past limits, from the job's own days, whose weight falls by --fade per day, and from the
+fleet's days, which count like --own-days further days of the job. For memory, expected harm is the chance of an OOM-day.
+For CPU it is the work above the limits; the fleet's part is the fleet's share of such work times the job's mean work. The
+current candidate stays if it costs at most --keep more. Reads the compact Bitbrains format and plain CSV. Takes about
+2 minutes for a resource of Bitbrains.
 """
 import argparse
 import csv
@@ -26,7 +28,7 @@ import tempfile
 
 from chooser_resources import RESOURCES, WINDOW_S, WINDOWS_PER_DAY, Usage
 
-PRIOR_DAYS = 20  # weight in days of a candidate's prior harm, before the fleet has any day of it
+PRIOR_DAYS = 20  # weight, in days, of a candidate's prior harm while the fleet has no days under this candidate
 
 def replay(args, paths, recommender, settings, decisions):
     command = [args.taut, "replay", *paths, "--warmup", args.warmup, "--recommender", recommender,
@@ -42,7 +44,7 @@ def replay(args, paths, recommender, settings, decisions):
 
 
 def days_of(resource, usage, changes):
-    """Returns job -> list of its Day per day, or None."""
+    """Returns job -> list with a Day, or None, for each day."""
     found = {}
     for job, values in usage.jobs.items():
         moved = [(window - usage.first_window, limit) for window, limit in changes.get(job, [])]
@@ -55,14 +57,14 @@ def days_of(resource, usage, changes):
 
 
 def scored(args, usage):
-    """Returns the scored jobs and days: of all blocks of 25 jobs, or of the odd (1) or even (2) ones."""
+    """Returns the scored jobs and days. --block selects all blocks of 25 jobs (0), the odd blocks (1) or the even blocks (2)."""
     jobs = {job for i, job in enumerate(usage.jobs) if args.block == 0 or i // 25 % 2 == args.block - 1}
     first = max(args.from_day, int(args.warmup.removesuffix("d")))
     return jobs, range(first, min(args.to_day, usage.days))
 
 
 def experience(args, usage, tables, prior_share):
-    """Returns job -> day -> (days, each candidate's expected harm times these), from the days before; None: no usage."""
+    """Returns job -> day -> (days, each candidate's expected harm times days), computed from the days before; None: no usage."""
     own = {job: [0.0] * len(tables) for job in usage.jobs}
     own_days, own_exposure = dict.fromkeys(usage.jobs, 0.0), dict.fromkeys(usage.jobs, 0.0)
     fleet, fleet_days = [0.0] * len(tables), 0.0
@@ -90,7 +92,8 @@ def experience(args, usage, tables, prior_share):
 
 
 def choose(args, usage, tables, harms, price):
-    """Returns (resource-days, share of harm) of the chooser over `tables`, one days_of per candidate; `harms` is their experience."""
+    """Returns (resource-days, share of harm) of the chooser. `tables` has a result of days_of() per candidate, and `harms` is
+    the result of experience() for these tables."""
     total = harm = exposure = 0
     scored_jobs, scored_days = scored(args, usage)
     for job in (job for job in usage.jobs if job in scored_jobs):
@@ -112,7 +115,7 @@ def choose(args, usage, tables, harms, price):
 
 
 def hindsight(args, usage, tables, price):
-    """Returns (resource-days, share of harm) of the candidate per job that costs least over the scored days."""
+    """Returns (resource-days, share of harm) if each job has the candidate that costs least over the scored days."""
     total = harm = exposure = 0
     scored_jobs, scored_days = scored(args, usage)
     for job in (job for job in usage.jobs if job in scored_jobs):
@@ -124,7 +127,7 @@ def hindsight(args, usage, tables, price):
 
 
 def at_share(points, share):
-    """Returns the footprint at a share of harm, interpolated between the two nearest points; nan outside."""
+    """Returns the footprint at a share of harm, interpolated between the two nearest points; NaN outside of the points."""
     points = sorted((over, foot) for foot, over in points)
     for (x0, y0), (x1, y1) in zip(points, points[1:]):
         if x0 <= share <= x1:
@@ -138,14 +141,15 @@ def row(resource, name, points):
 
 
 def replayed(args, resource, usage, paths, folder):
-    """Returns three values: set -> (name, footprint, share of harm) of its candidates; name -> days_of; the footprint of a resource-day."""
+    """Returns three values: set -> list of (name, footprint, share of harm) of the set's candidates; name -> result of
+    days_of(); and the footprint of a resource-day."""
     scored_jobs, scored_days = scored(args, usage)
     warmup_days = int(args.warmup.removesuffix("d"))
     sets, tables, unit = {}, {}, None
     for name, (group, recommender, settings) in resource.candidates().items():
         lane, changes = replay(args, paths, recommender, settings, f"{folder}/decisions.csv.gz")
         tables[name] = days_of(resource, usage, changes)
-        if unit is None:  # share of the limits of all owners, whichever part of the VMs is scored
+        if unit is None:  # share of the limits of all owners, even if only a part of the VMs is scored
             unit = lane["footprint_of_owner"] / sum(
                 d.limit for days in tables[name].values() for d in days[warmup_days:] if d)
             unit *= (usage.days - warmup_days) * len(usage.jobs) / (len(scored_days) * len(scored_jobs))

@@ -1,5 +1,5 @@
-"""Properties of a resource for bench/chooser.py: its candidates, how a trace records usage, the definition and daily amount of harm, and
-the shares of harm and prices of the printed tables."""
+"""Properties of the resources for bench/chooser.py: candidates, the form of usage in a trace, the definition and daily amount of harm,
+and the shares of harm and prices in the printed tables."""
 import array
 import collections
 import csv
@@ -7,8 +7,9 @@ import gzip
 
 WINDOW_S, WINDOWS_PER_DAY = 300, 288
 
-# A job's day under one candidate: limit at the day's start, mean limit of all tasks, harm, mean number of tasks, and the amount of which
-# the harm is a share. Memory: 0 or 1 of 1 day. CPU: core-days above the limit, of the used core-days.
+# A job's day under one candidate: limit at the day's start, mean limit of all tasks, harm, mean number of tasks, and exposure, the
+# amount of which harm is a part. For memory, harm is 0 or 1 and exposure is 1. For CPU, harm is the core-days above the limit and
+# exposure is the used core-days.
 Day = collections.namedtuple("Day", "start limit harm tasks exposure")
 
 
@@ -33,12 +34,12 @@ class Memory:
         return found
 
     def reader(self, head):
-        """Returns a function row -> (task, usage). Tasks are not distinguished: the highest counts."""
+        """Returns a function row -> ("", usage). Tasks are not distinguished, because only the highest usage counts."""
         at, scale = (head.index("mem_kb"), 1024) if "mem_kb" in head else (head.index("memory_bytes"), 1)
         return lambda row: ("", scale * float(row[at]))
 
     def job_of(self, rows, windows, first, bitbrains):
-        """Returns by window: the highest usage of a task (< 0: not measured), and the number of tasks."""
+        """Returns two lists by window: the highest usage of a task (< 0: not measured), and the number of tasks."""
         values, tasks = array.array("d", [-1]) * windows, array.array("H", [0]) * windows
         for window, usage in zip(*rows[""]):
             i = window - first
@@ -104,7 +105,7 @@ class Cpu:
         return lambda row: (row[task], float(row[used]))
 
     def job_of(self, rows, windows, first, bitbrains):
-        """Returns by window: the mean usage of each task (0 also if it was not measured), and the number of measured tasks."""
+        """Returns two lists by window: the mean usage of each task (0 also for an unmeasured task), and the number of measured tasks."""
         usages, tasks = [], array.array("H", [0]) * windows
         for of_task in rows.values():
             total, rows_of = array.array("d", [0]) * windows, array.array("H", [0]) * windows
@@ -144,7 +145,8 @@ class Cpu:
         return Day(start, total / WINDOWS_PER_DAY, over / WINDOWS_PER_DAY, count / measured, work / WINDOWS_PER_DAY), at
 
     def frontier(self, points):
-        """Returns the rows without a smaller footprint at no more harm: the windows and percentiles of one set lie on many curves."""
+        """Returns the rows for which no other row has a smaller footprint at no more harm. The windows and percentiles of one set lie on
+    many curves."""
         return [(foot, over) for foot, over in points
                 if not any(f < foot and o <= over or f <= foot and o < over for f, o in points)]
 

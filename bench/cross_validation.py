@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Chooses the constants of a recommender that are settings on one part of a trace's VMs and scores the choice on the others.
+"""Chooses those constants of a recommender that are settings on one part of a trace's VMs, and scores the choice on the
+other parts.
 
     bench/cross_validation.py ../shared/traces/bitbrains_rnd/*.csv.gz                      # 20 minutes
     bench/cross_validation.py --recommenders work_function ../shared/traces/bitbrains_rnd/*.csv.gz
 
-The VMs are split into --parts parts by alternate blocks of --block VMs (neighbours run the same application). A value's
-cost is its footprint, as a share of the owners' limits, where the harm is that of --harm (memory: 3 % OOM-days, CPU: .1 %
-throttled work). Two orders, or two prices, are replayed, and the footprint is interpolated between them, linearly over
-the logarithm of the harm. A value that causes over a tenth more of the hidden figures (OOMs per task-day, changes) than
-the default on the same VMs is rejected. Then all constants that were chosen on a part are set together and replayed on the
-others: their cost there, compared with the defaults, shows the value of the choice on VMs that it has not seen.
+The VMs are split into --parts parts by alternate blocks of --block VMs, because neighbours run the same application. The
+cost of a value is its footprint, as a share of the owners' limits, at the harm of --harm (memory: 3 % OOM-days, CPU: .1 %
+throttled work). Two orders, or two prices, are replayed. The footprint is interpolated between the two, linearly over the
+logarithm of the harm. A value is rejected if its hidden figures (OOMs per task-day, changes) exceed those of the default
+on the same VMs by more than a tenth. Then all constants chosen on one part are replayed together on the other parts.
+Their cost there, compared with the defaults, shows the value of the choice on VMs that the choice did not use.
 """
 import argparse
 import math
@@ -19,8 +20,8 @@ import sys
 
 import frontier
 
-# By recommender: resource, compared harm, the dial with two settings on both sides of this harm, and the constants with their
-# values. The first value is the default.
+# By recommender: the resource, the compared harm, a setting with two values whose harms lie on both sides of this harm (the dial), and
+# the constants with their values. The first value is the default.
 STUDIES = {
     "analogs": {
         "resource": "memory", "harm": "oom_day_share", "at": 0.03, "dial": ("analogs.memory_oom_days", (0.02, 0.045)),
@@ -56,7 +57,7 @@ HIDDEN_MORE = 1.1
 
 
 class Study:
-    """Costs of one recommender's settings on each part; each is replayed once."""
+    """Computes the costs of one recommender's settings on each part. Each combination is replayed only once."""
 
     def __init__(self, args, recommender, files):
         self.args, self.recommender, self.files = args, recommender, files
@@ -64,7 +65,7 @@ class Study:
         self.known = {}
 
     def cost(self, part, settings):
-        """Returns (footprint at the harm, the figures that it hides) of these settings on a part."""
+        """Returns (footprint at the compared harm, hidden figures) of these settings on a part."""
         key = part, tuple(sorted(settings.items()))
         if key not in self.known:
             dial, turns = self.dial
@@ -82,7 +83,7 @@ class Study:
                 [sum(h[i] for _, h in costs) / len(costs) for i in range(len(self.hidden))])
 
     def choice(self, parts, key):
-        """Returns the value of a constant that costs least on these parts, with all others at their defaults."""
+        """Returns the value of a constant that costs least on these parts, with all other constants at their defaults."""
         default_cost, default_hidden = self.mean(parts, {})
         best, value = default_cost, self.values[key][0]
         for tried in self.values[key][1:]:

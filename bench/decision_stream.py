@@ -1,4 +1,4 @@
-"""The stream of events of a tautd, as the latency benchmarks read it."""
+"""Reads the stream of events of a tautd, for the latency benchmarks."""
 import http.client
 import json
 import threading
@@ -6,7 +6,7 @@ import time
 
 
 class Decisions(threading.Thread):
-    """Times of the first decisions on the stream of events since `heard` was cleared, by resource."""
+    """Records, by resource, the time of the first decision in the stream of events since `heard` was cleared."""
 
     def __init__(self, port):
         super().__init__(daemon=True)

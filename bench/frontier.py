@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Prints the frontier of footprint against harm on a trace: the amount that each recommender reserves, as a share of the owners'
-limits, and its harm to the jobs (OOM-days, OOMs, throttled work, limit changes).
+"""Prints the frontier of footprint against harm on a trace. The footprint is the amount that a recommender reserves, as a share of
+the owners' limits. Harm is the effect on jobs: OOM-days, OOMs, throttled work and limit changes.
 
     bench/frontier.py ../shared/traces/bitbrains_rnd/*.csv.gz
-    bench/frontier.py --generated                               # a calm cell of 200 jobs, as `taut trace generate` makes it
+    bench/frontier.py --generated                               # a generated cell of 200 jobs (taut trace generate)
     bench/frontier.py --parts 2 ../shared/traces/bitbrains_rnd/*.csv.gz    # each half of the VMs by itself
-    bench/frontier.py --orders ../shared/traces/bitbrains_rnd/*.csv.gz     # what is delivered of each order
-    bench/frontier.py --peaks ../shared/traces/bitbrains_rnd/*.csv.gz      # the best peak beside each order, 10 minutes
-    bench/frontier.py --modes ../shared/traces/bitbrains_rnd/*.csv.gz      # as tautd sets limits; by class and size
-    bench/frontier.py --all ../shared/traces            # all of these, and the cross-validation of the constants, 50 minutes
+    bench/frontier.py --orders ../shared/traces/bitbrains_rnd/*.csv.gz     # delivered and ordered risk
+    bench/frontier.py --peaks ../shared/traces/bitbrains_rnd/*.csv.gz      # each order compared with the best peak, 10 minutes
+    bench/frontier.py --modes ../shared/traces/bitbrains_rnd/*.csv.gz      # with tautd's rules for changes; by class and size
+    bench/frontier.py --all ../shared/traces            # all tables above and the cross-validation of constants, 50 minutes
 
---parts splits the compact Bitbrains files by VM number, into as many runs, or with --block 25 into alternate blocks of 25
-VMs, so that constants that were chosen on one part can be checked on another. Every row is one replay; no limit is capped at
-the owner's. 20 s per part for Bitbrains.
+--parts splits the compact Bitbrains files by VM number into this many consecutive ranges, or with --block 25 into alternate
+blocks of 25 VMs. Constants that were chosen on one part can then be checked on another part. Every row is one replay. No limit
+is capped at the owner's limit. Takes 20 s per part for Bitbrains.
 """
 import argparse
 import contextlib
@@ -66,7 +66,7 @@ def rows(only):
     return [row for row in both if not only or row[1] in only]
 
 
-# Ordered risks: (name, recommender, setting, resource, values).
+# Settings of ordered risks: (name, recommender, setting, resource, values).
 ORDERS = [("OOM-days of all jobs", "analogs", "analogs.memory_oom_days", "memory", (0.01, 0.03, 0.08)),
           ("OOM-days of each job", "analogs", "analogs.job_order", "memory", (0.003, 0.01, 0.03, 0.13)),
           ("throttled work of all jobs", "work_function", "work_function.cpu_throttled", "cpu", (0.001, 0.003, 0.005)),
@@ -90,7 +90,7 @@ def orders(args, title, paths):
 
 
 def peaks(args, title, paths):
-    """Prints, for each order of analogs, the peak of any days and margin that costs least at no more OOM-days."""
+    """For each order of analogs, prints the cheapest `peak`, over all numbers of days and margins, that has no more OOM-days."""
     tried = []
     for days in (3, 4, 5, 7, 10, 14, 21, 28):
         for margin in (0.05, 0.15, 0.3, 0.5, 0.6, 1.0):
@@ -109,7 +109,7 @@ def peaks(args, title, paths):
 
 
 def modes(args, title, paths):
-    """Prints the cost of the defaults as tautd sets limits, and the delivered part of each order, by class and size."""
+    """Prints the cost of the defaults with tautd's rules for changes, and the delivered part of each order, by class and size."""
     print(f"\n{title}: combined by mode\n{'':<26}  {HEADS[0]:<64}  {HEADS[1]}")
     for mode in ("recommend", "auto", "canary"):
         for feedback in ("none", "oom-restart"):
@@ -130,7 +130,7 @@ def modes(args, title, paths):
 
 @contextlib.contextmanager
 def parts_of(paths, parts, block):
-    """Splits the VMs of the compact Bitbrains files into `parts` files by their numbers: as runs, or in alternate blocks."""
+    """Splits the VMs of the compact Bitbrains files into `parts` files by VM number: consecutive ranges, or alternate blocks."""
     with tempfile.TemporaryDirectory() as folder:
         out = [gzip.open(pathlib.Path(folder) / f"part{i + 1}.csv.gz", "wt", compresslevel=1) for i in range(parts)]
         numbers = set()
@@ -167,8 +167,8 @@ def generated(args, folder):
 
 
 def everything(args, root):
-    """Runs everything for each trace of usage with owners' limits below a folder, and for the generated cell: cost, delivered orders, best
-    peaks, and the constants that each part of the trace would have chosen."""
+    """Prints all tables for the generated cell and for each trace with owners' limits below a folder: cost, delivered orders, best peaks, and
+    the constants that each part of the trace selects."""
     root = pathlib.Path(root)
     bitbrains = sorted(str(path) for path in root.glob("bitbrains_rnd/*.csv.gz"))
     if not bitbrains:

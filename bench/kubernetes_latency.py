@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures the time from a decision to the patch of pods/resize, with a real tautd (SQLite) and an API server of this program's own.
+"""Measures the time from a decision to the patch of pods/resize, with a real tautd (SQLite) and a simulated API server.
 
-The lower bound of a job's memory goes up and down, so that the next window's end, each second, decides another limit. The time with a
-budget starts at the decision's event, which tautd sends when the decision is stored and ordered. It ends at the patch of each of the
-job's pods, as this server receives them one after the other. A change takes about 1.3 s.
+The program raises and lowers the lower bound of a job's memory, so that each window's end, once a second, decides another limit. The
+measured time starts at the decision's event, which tautd sends when the decision is stored and ordered. The time ends when the simulated
+server has received the patch of each pod of the job. A change takes about 1.3 s.
 
     python3 bench/kubernetes_latency.py --tautd build/release/bin/tautd --taut build/release/bin/taut
 """
@@ -25,7 +25,7 @@ PATIENCE_S = 10
 
 
 class Handler(fake_cluster.Handler):
-    patched = {}  # by pod: time of the pod's last patch
+    patched = {}  # time of the last patch, by pod
 
     def do_PATCH(self):
         path = urllib.parse.urlsplit(self.path).path

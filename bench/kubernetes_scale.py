@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures the time that tautd needs to read a large cluster, and the cost of following its changes.
 
-An API server of this program's own serves pods as large as real ones (about 5 KB), in pages of 500, then a watch with changes. Nodes
-belong to 50 pools with a taint each, and the pods of a workload may run on the nodes of one pool. Budgets: first sync of 100,000 pods on
-5,000 nodes in at most 60 s and 1.5 GiB; then at most 10 % of a core.
+A simulated API server serves pods of a realistic size (about 5 KB), in pages of 500, and then a watch with changes. Nodes belong to 50
+pools with one taint each, and the pods of a workload may run on the nodes of one pool. Budgets: at most 60 s and 1.5 GiB for the first
+sync of 100,000 pods on 5,000 nodes, and then at most 10 % of a core.
 
     python3 bench/kubernetes_scale.py --tautd build/release/bin/tautd --taut build/release/bin/taut
 """
@@ -63,7 +63,7 @@ def pod(number, nodes, version):
 
 
 def owners(pods):
-    """Returns the namespaces and Deployments of the pods, by the path of their list."""
+    """Returns the namespaces and Deployments of the pods, by the path of the API's list."""
     namespaces = [{"metadata": {"name": f"team-{i}", "resourceVersion": "5"}} for i in range(100)]
     deployments = [{"metadata": {"name": f"web{w}", "namespace": f"team-{w % 100}", "resourceVersion": "5"}}
                    for w in range(pods // 10)]

@@ -2,7 +2,7 @@
 """Measures the time that tautd needs to write the status of 1,000 VerticalPodAutoscalers to a real API server, one after the other.
 
 TAUT_KUBERNETES=1 BED_BIN=... bench/kubernetes_vpa_writes.py --tautd build/release/bin/tautd --taut build/release/bin/taut
-As root, with the programs of tests/kubernetes/up.sh (./dev test kubernetes builds them). Budget: 60 s."""
+Requires root and the programs of tests/kubernetes/up.sh, which ./dev test kubernetes builds. Budget: 60 s."""
 import pathlib
 import sys
 import time

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares tautline.replay on a pyarrow table with taut replay on the trace's files: CPU seconds, in turns in one run.
+"""Compares the CPU seconds of tautline.replay on a pyarrow table and of taut replay on the trace's files, in alternating rounds.
 
 Usage: python_replay.py TRACE... [--taut TAUT] [--rounds N] (with tautline and pyarrow installed)
 """

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Prints the tasks that replica policies need on load series, relative to the clairvoyant's, at the share of overloaded
-minutes: HPA at several targets, and `forecast` at the order whose share is at most HPA's.
+"""Prints the number of tasks that replica policies need on load series, relative to the clairvoyant policy, and the share of
+overloaded minutes. The policies are HPA at several targets, and `forecast` at the order whose share is at most HPA's share.
 
     bench/replicas.py                                    # the traces in ../shared/traces/horizontal
     bench/replicas.py --traces DIR --name input0 --name input8
     bench/replicas.py --change-price 16                  # forecast with more expensive starts
 
 The load is scaled to a mean of 12 busy tasks. A task is ready 2 min after its start. A minute is overloaded above 80 %
-of the ready tasks. The first 7 days are not measured (the defaults of `taut replay --replicas`). About 20 s per trace.
+of the ready tasks. The first 7 days are not measured (the defaults of `taut replay --replicas`). Takes about 20 s per trace.
 """
 import argparse
 import json

@@ -3,13 +3,13 @@
 
 usage: bench/run.py [--bin DIR] [FILTER]      DIR: default build/release/bin; FILTER: as --benchmark_filter
 
-A benchmark defines its budget as a counter: budget_ns and budget_s are compared with its time per iteration, budget_per_s
-with items_per_second, budget_bytes_per_s with bytes_per_second, budget_bytes with median_bytes. Timings depend
-on the machine's other load: a missed budget is a reason to investigate, not a failed test. The exit status is not 0 only if
-a benchmark could not run.
+A benchmark defines its budget as a counter. budget_ns and budget_s are compared with the time per iteration, budget_per_s
+with items_per_second, budget_bytes_per_s with bytes_per_second, and budget_bytes with median_bytes. Timings depend on other
+load of the machine: a missed budget is a reason to investigate, not a failed test. The exit status is not 0 only if a
+benchmark could not run.
 
-At the end it runs bench/agent_*.py, whole programs on this machine, if FILTER is empty or a part of their name. They take some
-minutes each and print such rows themselves.
+At the end, this program runs the programs bench/agent_*.py whose name contains FILTER, or all of these programs without FILTER.
+Each takes some minutes and prints rows of the same form.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def scaled(value, units):
-    """Formats 1234567 with ("B", "KiB") in steps of 1024 or ("ns", "us") in steps of 1000."""
+    """Formats a value with the largest fitting unit. Units such as ("B", "KiB") are steps of 1024, others such as ("ns", "us") of 1000."""
     step = 1024 if units[0] == "B" else 1000
     for unit in units[:-1]:
         if abs(value) < step:
@@ -38,9 +38,9 @@ BYTES = ("B", "KiB", "MiB")
 
 
 def row(bench):
-    """Returns the measurement, the budget and whether it is kept ("" without a budget)."""
+    """Returns texts: the measurement, the budget, and whether the budget is met ("" without a budget)."""
     time_ns = bench["real_time"] * NS[bench["time_unit"]]
-    # The label has "budget 0.3 s" for the time of one iteration, or "budget p99 1 ms" for the counter p99_us.
+    # A label contains a budget such as "budget 0.3 s" for the time of one iteration, or "budget p99 1 ms" for the counter p99_us.
     in_label = re.search(r"\bbudget (p99 )?([0-9.]+) (ns|us|ms|s)\b", bench.get("label", ""))
     if in_label:
         measured, budget = bench["p99_us"] * 1e3 if in_label[1] else time_ns, float(in_label[2]) * NS[in_label[3]]

@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""Replays synthetic jobs of named habits (growth, cron peaks, leaks, deploys, ...) under every recommender and prints
-one Markdown table for memory and one for CPU. Each scenario is a separate trace: some copies of a job with that
-habit, of different sizes and phases, beside a fleet of 60 ordinary jobs (`taut trace generate`) to learn from. Only the
-scenario's jobs are measured, over 56 days of which the first 14 are warm-up. The results are reproducible.
+"""Replays synthetic jobs with named usage patterns (growth, cron peaks, leaks, deploys, ...) under every recommender, and prints
+one Markdown table for memory and one for CPU. Each scenario is a separate trace with several copies of a job, which differ
+in size and phase, and 60 ordinary jobs (`taut trace generate`) as the fleet to learn from. Only the scenario's jobs are
+measured, over 56 days, of which the first 14 are warm-up. The results are reproducible.
 
     bench/scenarios.py
     bench/scenarios.py --brief --scenarios growth-20,leak --recommenders peak,analogs --json result.json
     bench/scenarios.py --scenarios deploy --keep traces    (then: taut explain traces/*.csv.gz --job deploy/0 --at 40d)
 
-Columns: over-days: job-days with a window over the limit (memory: OOM-days); windows over: such windows, of all windows
-with usage; windows/over-day: such windows in each of those days; of peak: footprint (limit x time) against the job's own
-highest usage of each day, 1.00 is a limit that knew the day; of owner's: footprint against the owner's limit;
-changes/day: of the limit, a job-day; throttled: CPU used above the limit; kills/week: OOM kills of a job, where a task
-over its limit dies and restarts (`taut replay --feedback oom-restart`; all other columns use the recorded usage).
+Columns:
+  over-days         share of job-days with a window above the limit (memory: OOM-days)
+  windows over      share of windows with usage above the limit
+  windows/over-day  number of windows above the limit per over-day
+  of peak           footprint (limit x time) relative to the job's highest usage of each day; 1.00: each day was known ahead
+  of owner's        footprint relative to the owner's limit
+  changes/day       changes of the limit per job-day
+  throttled         share of CPU usage above the limit
+  kills/week        OOM kills per job if a task above its limit is killed and restarts (`taut replay --feedback oom-restart`);
+                    all other columns use the recorded usage
 """
 import argparse
 import gzip
@@ -36,8 +41,8 @@ SWING = [math.sin(2 * math.pi * (i / PER_DAY - 8 / 24)) for i in range(PER_DAY)]
 class Job:
     """A serving job with a daily season and noise; scenarios override the methods in which they differ.
 
-    memory, cpu: factors on the base at a window, or None where the job does not run
-    memory_limit, cpu_limit: the owner's, as factors on the base
+    memory, cpu: usage in a window as a factor of the base; None if the job does not run
+    memory_limit, cpu_limit: the owner's limits as factors of the base
     """
 
     def __init__(self, copy):
@@ -56,7 +61,7 @@ class Job:
 
 
 class Growth(Job):
-    """Usage grows by `weekly` steadily."""
+    """Usage grows steadily, by the share `weekly` per week."""
 
     def __init__(self, copy, weekly, first_day, last_day):
         super().__init__(copy)
@@ -70,7 +75,7 @@ class Growth(Job):
 
 
 class Periodic(Job):
-    """Has `height` times the usage for some windows every `days` days."""
+    """Every `days` days, usage is `height` times as high for some windows."""
 
     def __init__(self, copy, days, height, length, day, minute):
         super().__init__(copy)
@@ -84,7 +89,7 @@ class Periodic(Job):
 
 
 class NightlyBatch(Job):
-    """Runs only at night, for about three hours; the amount of work differs between nights."""
+    """Runs only at night, for about three hours. The amount of work differs between nights."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -108,7 +113,7 @@ class NightlyBatch(Job):
 
 
 class Leak(Job):
-    """Memory grows by 10 % or more of its base per day; a restart every few days frees it."""
+    """Memory grows by 10 % or more of the base per day. A restart every few days frees the growth."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -129,7 +134,7 @@ class Leak(Job):
 
 
 class Deploy(Job):
-    """Has 2.5 times the usage from 14:24 of one day on."""
+    """From 14:24 of one day on, usage is 2.5 times as high."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -139,12 +144,12 @@ class Deploy(Job):
     def memory(self, window):
         return 2.5 if (window + 1) * WINDOW > self.at else 1
 
-    def cpu(self, window):  # mean CPU: the first window has a share of both levels
+    def cpu(self, window):  # mean CPU; in the window of the deploy, a mean of both levels
         return 1 + 1.5 * min(max((window + 1) * WINDOW - self.at, 0) / WINDOW, 1)
 
 
 class OverOwner(Job):
-    """Needs more than its owner's limit for an hour or two each day."""
+    """Usage exceeds the owner's limit for an hour or two each day."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -158,7 +163,7 @@ class OverOwner(Job):
 
 
 class Bursts(Job):
-    """Has bursts at random times, every third day on average, of 10 minutes to an hour and up to 4 times the usage."""
+    """Has bursts at random times, every third day on average. A burst lasts 10 minutes to an hour, with up to 4 times the usage."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -176,7 +181,7 @@ class Bursts(Job):
 
 
 class Steady(Job):
-    """Always uses 1 GiB and half a core; owners' limits are 1.5 to 16 times that."""
+    """Always uses 1 GiB and half a core. The owners' limits are 1.5 to 16 times the usage."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -187,7 +192,7 @@ class Steady(Job):
 
 
 class Identical(Job):
-    """Replicas that are separate jobs with equal usage, byte for byte."""
+    """Replicas that are separate jobs with exactly equal usage."""
 
     def __init__(self, _):
         super().__init__(3)
@@ -215,7 +220,7 @@ def usage(job, seed):
     gauss, rows = rng.gauss, []
     memory_drift = cpu_drift = 0
     for window in range(DAYS * PER_DAY):
-        # Half of the noise is slow (it lasts for hours); half is new in each window.
+        # Half of the noise is slow and lasts for hours; the other half is new in each window.
         memory_drift = 0.97 * memory_drift + 0.243 * gauss(0, 1)
         cpu_drift = 0.97 * cpu_drift + 0.243 * gauss(0, 1)
         memory_noise, cpu_noise = 0.7 * (memory_drift + gauss(0, 1)), 0.7 * (cpu_drift + gauss(0, 1))
@@ -232,7 +237,7 @@ def usage(job, seed):
 def daily_peaks(rows):
     """Returns the sum over the scored days of the day's highest usage times the seconds with usage.
 
-    This is the cost of a limit that knew each day in advance."""
+    This is the footprint of a limit that follows each day's known peak."""
     days = {}
     for time, cores, size in rows:
         if time >= WARMUP_DAYS * DAY:
@@ -242,7 +247,7 @@ def daily_peaks(rows):
 
 
 def write_trace(name, path):
-    """Writes the scenario's jobs and returns their names and the sum of their daily peaks."""
+    """Writes the trace of a scenario's jobs. Returns the jobs' names and the sum of their daily peaks."""
     _, _, copies, make = SCENARIOS[name]
     names, peaks, rows = set(), dict.fromkeys(RESOURCES, 0.0), None
     with open(path, "wb") as raw, gzip.GzipFile("", "wb", 1, raw, mtime=0) as out:
@@ -350,7 +355,7 @@ ZEROS = {"0.000", "0.00", "-"}
 
 
 def brief_table(results, cell):
-    """Returns a row for each scenario with a cell for each recommender, without rows of zeros."""
+    """Returns a row for each scenario with a cell for each recommender. Omits rows that contain only zeros."""
     rows = {}
     for r in results:
         rows.setdefault(r["scenario"], {})[r["recommender"]] = cell(r)

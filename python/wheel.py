@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes a wheel of the built package: python/wheel.py BUILD_TREE/python OUT_FOLDER VERSION.
 
-The wheel has the libraries of this machine beside it if auditwheel can repair it, so that it runs on other
-distributions with this glibc or a later one.
+If auditwheel can repair the wheel, the wheel contains the required libraries of this machine. It then runs on other
+distributions with the same glibc or a later one.
 """
 import base64
 import hashlib

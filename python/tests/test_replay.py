@@ -1,4 +1,4 @@
-"""tautline.replay against taut replay: the same rows as a table and as a CSV give the same numbers."""
+"""Tests that tautline.replay of a table and taut replay of a CSV with equal rows result in equal numbers."""
 
 import datetime
 import gzip
