@@ -25,8 +25,8 @@ class ArrowColumn {
   // Units per second of a time: 1, 1'000, 1'000'000 or 1'000'000'000.
   int64_t per_second() const { return dictionary_ != nullptr ? dictionary_->per_second() : per_second_; }
 
-  // From now on, row 0 is the row `first` of this array, which must stay valid meanwhile. Returns
-  // InvalidArgument if the array lacks buffers.
+  // Sets the array for later calls, in which row 0 is the array's row `first`. The array must stay valid as long as
+  // it is set. Returns InvalidArgument if the array lacks buffers.
   absl::Status Bind(const ArrowArray& array, int64_t first);
 
   // Returns true for a null and for a NaN.
@@ -66,11 +66,11 @@ class ArrowColumn {
   int64_t per_second_ = 1;
   double decimal_factor_ = 1;
   std::unique_ptr<ArrowColumn>
-      dictionary_;  // of a dictionary-encoded column; the layout is that of its indices
+      dictionary_;  // values of a dictionary-encoded column, whose other members describe the indices
 
   const uint8_t* validity_ = nullptr;  // null: no row is null
-  const void* values_ = nullptr;       // of texts: offsets or views
-  const char* bytes_ = nullptr;        // of texts
+  const void* values_ = nullptr;       // values; for texts: offsets or views
+  const char* bytes_ = nullptr;        // bytes of texts
   const void* const* view_buffers_ = nullptr;
   int64_t offset_ = 0;
 };

@@ -42,7 +42,7 @@ class ArrowTable {
   // Sets `out` to a stream of one batch, which shares the buffers of `table`. The receiver releases it.
   static void Export(const std::shared_ptr<const ArrowTable>& table, ArrowArrayStream* out);
 
-  // One column as Arrow lays it out.
+  // One column in Arrow's layout.
   struct Column {
     std::string name;
     const char* format;
@@ -51,7 +51,7 @@ class ArrowTable {
     std::vector<int64_t> words;  // values of 8 bytes
     std::vector<int32_t> indices;
     std::unique_ptr<Column> dictionary;
-    std::vector<int32_t> ends;  // of texts
+    std::vector<int32_t> ends;  // ends of texts
     std::string bytes;
     int64_t rows = 0;
   };

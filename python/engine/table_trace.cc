@@ -94,7 +94,7 @@ class TableReader {
   tools::RowLengths lengths_;
   std::array<std::optional<ArrowColumn>, kNumColumns> columns_;
   std::array<int64_t, kNumColumns> at_{};
-  int64_t per_second_ = 0;  // of numbers in the column time; 0: unknown
+  int64_t per_second_ = 0;  // units per second of numbers in the column time; 0: unknown
   uint64_t rows_before_ = 0, without_limit_ = 0;
   tools::NameTable jobs_, tasks_;
   uint32_t known_jobs_ = 0;

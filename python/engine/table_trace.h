@@ -4,7 +4,7 @@
 //
 // Columns: time, job, cpu_cores or memory_bytes or both; optional: task, cpu_limit, memory_limit, oom_kills,
 // duration (seconds), cpu_max. A time is a timestamp, or a number of seconds, milliseconds, microseconds or
-// nanoseconds since 1970, which the first number decides.
+// nanoseconds since 1970. The first number decides the unit.
 #pragma once
 
 #include <functional>

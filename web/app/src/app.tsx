@@ -144,7 +144,7 @@ function CellMenu({ cell }: { cell: Status['cell'] }) {
   );
 }
 
-// `platform`: whether the caller may see data that belongs to no group; null: not known yet.
+// `platform` is true if the caller may see data that belongs to no group; null: unknown yet.
 function Content({ route, platform }: { route: Route; platform: boolean | null }) {
   switch (route.page) {
     case 'fleet': return <FleetPage query={route.query} />;

@@ -1,9 +1,9 @@
-// Knows if tautd has authenticated this browser, according to the last responses.
+// Records whether tautd has authenticated this browser, according to the last responses.
 class Access {
   signedOut = false;
   private watchers = new Set<() => void>();
 
-  // Called with every response of the API.
+  // Updates the state with the status of a response. Called for every response of the API.
   note(status: number): void {
     const out = status === 401;
     if (out === this.signedOut || (!out && status >= 400)) return;

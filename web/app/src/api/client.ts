@@ -1,10 +1,10 @@
-// Sends requests to the daemon, relative to the page, so that it also works behind a proxy's prefix.
+// Sends requests to the daemon. Paths are relative to the page, so that requests also work behind a proxy's prefix.
 import { access } from './access';
 
 export class ApiError extends Error {
   // `fields`: the error of each field of a form, by its key.
   constructor(readonly status: number, message: string, readonly fields: Record<string, string> = {}) { super(message); }
-  // True if there was no response, or one from something in between.
+  // True if there was no response, or if a proxy responded instead of the daemon.
   get unreachable(): boolean { return this.status === 0 || this.status >= 502; }
 }
 

@@ -43,7 +43,7 @@ class Live {
     return () => this.watchers.delete(watcher);
   }
 
-  // Every request reports its result here, so that one place knows whether the daemon is reachable.
+  // Records that the daemon is reachable. Every request reports its result to this object.
   answered(): void {
     this.lastOkMs = Date.now();
     if (this.connection === 'lost') {
@@ -66,7 +66,7 @@ class Live {
     const source = new EventSource(apiUrl('events'));
     this.source = source;
     source.onopen = () => this.opened();
-    // A proxy may buffer the stream until it contains something; until then this polls.
+    // A proxy may buffer the stream until the first event, so poll until then.
     clearTimeout(this.slow);
     this.slow = window.setTimeout(() => this.pollMeanwhile(), OPEN_MS);
     source.onerror = () => this.failed();
@@ -106,7 +106,7 @@ class Live {
     this.pollMeanwhile();
   }
 
-  // To the pages a poll is like the end of a window.
+  // Requests the fleet's state and emits the event of a closed window, because pages handle both alike.
   private async refresh(): Promise<void> {
     try {
       const fleet = await request<Fleet>('fleet');
@@ -117,7 +117,7 @@ class Live {
     }
   }
 
-  // A hidden page closes its connection.
+  // Closes the connection while the page is hidden.
   private visibility(): void {
     clearTimeout(this.hiding);
     if (document.hidden) {

@@ -2,7 +2,7 @@
 import { useQuery } from './query';
 import type { Act, Status } from './types';
 
-// null: not known yet. A daemon without this field refuses by itself.
+// Returns null while the status is unknown. A status without the field `caller` permits every act, and the daemon may still reject it.
 export function mayOf(status: Status | null, act: Act): boolean | null {
   if (status === null) return null;
   return status.caller === undefined || status.caller.may.includes(act);

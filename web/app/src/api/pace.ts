@@ -28,6 +28,6 @@ export class Pace {
     if (last) last.failures = ok ? 0 : Math.min(last.failures + 1, 10);
   }
   clear(): void { this.asked.clear(); }
-  // A person's request is sent at once.
+  // Forgets the last request for `path`, so that a request by the user is sent at once.
   forget(path: string): void { this.asked.delete(path); }
 }

@@ -1,4 +1,4 @@
-// Data for components: the last response at once, a fresh one when it arrives, and another one when an event announces a change.
+// Data for components: the last response at once, a new response when it arrives, and a further response after each event.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, aborted, request } from './client';
 import { type EventName, live } from './live';
@@ -35,16 +35,16 @@ export async function load<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 export interface Query<T> {
-  data: T | null;  // last known data; with `keep` maybe of another path
+  data: T | null;  // last known data; with `keep`, possibly of the previous path
   error: ApiError | null;
-  stale: boolean;  // data belongs to another path, or there is an error
+  stale: boolean;  // true if `data` belongs to another path, or if there is an error
   reload: () => void;
 }
 
-// `every`: seconds after this data until it is requested again, while the page is visible; 0: only after an event.
+// `every` returns the seconds until the data is requested again while the page is visible; 0: only after an event.
 interface Options<T> { on?: EventName[]; keep?: boolean; every?: (data: T | null) => number }
 
-// null: nothing is requested. With `keep` the data of the previous path stays until the new data arrives.
+// Requests nothing if `path` is null. With `keep`, the data of the previous path stays until the new data arrives.
 export function useQuery<T>(path: string | null, { on = [], keep = false, every }: Options<T> = {}): Query<T> {
   const known = path === null ? null : cache.get(path);
   const [state, setState] = useState<{ path: string | null; data: T | null; error: ApiError | null }>(
@@ -90,7 +90,7 @@ export function useQuery<T>(path: string | null, { on = [], keep = false, every 
     return () => { off(); clearTimeout(timer); };
   }, [path]);
 
-  // Requests that failed because the daemon was unreachable are repeated once it responds, at the pace of failures.
+  // Requests that failed because the daemon was unreachable are repeated once the daemon responds, with the pauses after failures.
   useEffect(() => {
     if (path === null || !state.error?.unreachable) return undefined;
     const again = () => { if (live.connection === 'live') setTick((n) => n + 1); };

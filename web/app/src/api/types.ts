@@ -1,5 +1,5 @@
-// The types of the API: those of src/server/api/openapi.yaml (schema.ts), and names for parts of them. Amounts are cores or
-// bytes; times are seconds since 1970; null is not known.
+// Types of the API, from schema.ts, which is generated from src/server/api/openapi.yaml, and names for parts of these types.
+// Amounts are in cores or bytes, and times in seconds since 1970; null: unknown.
 import type * as api from './schema';
 
 export type * from './schema';

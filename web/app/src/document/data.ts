@@ -23,14 +23,14 @@ export const isDocument = (data: unknown): data is ReportDocument =>
   typeof data === 'object' && data !== null && (data as { kind?: unknown }).kind === 'document';
 
 const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
-// Formats with three significant digits, also very small values: "2.1×10⁻⁶".
+// Formats a number with three significant digits, including very small values: "2.1×10⁻⁶".
 export function measured(value: number): string {
   if (value === 0 || Math.abs(value) >= 0.0005) return significant(value);
   const [digits, power] = value.toExponential(1).split('e-');
   return `${digits}×10⁻${[...(power ?? '')].map((d) => RAISED[Number(d)]).join('')}`;
 }
 
-// Formats without the unit, which the head of a column has.
+// Formats a value without its unit, which the head of the column contains.
 export function written(value: Value, form: Form): string {
   if (value === null || typeof value === 'string') return value ?? NONE;
   switch (form.form) {
@@ -42,7 +42,7 @@ export function written(value: Value, form: Form): string {
   }
 }
 
-// Formats with the unit.
+// Formats a value with its unit.
 export function withUnit(value: Value, form: Form): string {
   if (typeof value !== 'number' || !form.unit) return written(value, form);
   if (form.unit === 'cores') return cores(value);
@@ -50,7 +50,7 @@ export function withUnit(value: Value, form: Form): string {
   return written(value, form) + NBSP + form.unit;
 }
 
-// True if ticks have their unit; a long one is beside the axis.
+// True if the unit is short enough for every tick. A longer unit is beside the axis.
 export const isShort = (unit: string | undefined): boolean => (unit ?? '').length <= 5;
 
 // Returns the format of an axis's ticks.
@@ -63,13 +63,13 @@ export function tickOf(form: Form): (value: number) => string {
   };
 }
 
-// True for a column of texts that are not figures.
+// True if the column contains texts, and not only figures.
 export const isWords = (table: TablePart, column: number): boolean =>
   table.columns[column]?.form === 'text' && table.rows.some((row) => typeof row[column] === 'string' && !/^[−-]?\d/.test(String(row[column])));
 
 export const xOf = (chart: ChartPart, line: Line): number[] => line.x ?? chart.series[0]?.x ?? [];
 
-// Interpolates a line between its points, straight on the axes of the chart; null outside.
+// Interpolates a line linearly on the scales of the chart's axes; null outside of the line's points.
 function valueAt({ x: across, y: up }: ChartPart, x: number[], y: number[], at: number): number | null {
   let high = 0;
   while (high < x.length && (x[high] ?? 0) < at) ++high;
@@ -85,7 +85,8 @@ function valueAt({ x: across, y: up }: ChartPart, x: number[], y: number[], at: 
 
 export interface Drawn { name: string; line: Line['line']; values: (number | null)[]; told: (number | null)[] }
 
-// Returns all lines over the same values of x. A stacked line is added to those before it and precedes them in the list.
+// Returns all lines with common values of x. The values of a stacked line include the stacked lines before it, and the
+// highest stacked line is first.
 export function aligned(chart: ChartPart): { x: number[]; lines: Drawn[] } {
   const x = [...new Set(chart.series.flatMap((line) => xOf(chart, line)))].sort((a, b) => a - b);
   const same = chart.series.every((line) => xOf(chart, line).length === x.length);
@@ -124,7 +125,7 @@ const NAMED: Record<string, string> = {
 };
 const OTHERS = ['--p-analogs', '--p-ensemble', '--p-moving_window', '--p-work_function', '--p-vpa', '--p-peak', '--p-crane', '--p-krr'];
 
-// Returns one colour per name in all charts of a report; names that differ only after a comma have the same.
+// Returns one colour per name in all charts of a report; names that differ only after a comma have the same colour.
 export function coloursOf(document: ReportDocument): (name: string) => string {
   const keyOf = (name: string): string => name.split(',')[0] ?? name;
   const known = new Map<string, string>();

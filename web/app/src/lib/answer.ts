@@ -1,11 +1,11 @@
-// Says in one sentence what to do about a job's limits: the change, its saving and its risk.
+// Describes the recommended change of a job's limits in one sentence, with its saving and its risk.
 import type { JobDetail, JobRow, Resource } from '../api/types';
 import { NBSP, amount, capital, listed, money, shortened } from './format';
 import { KILLING_FIRST, RESOURCE } from './resource';
 import { dateTime } from './time';
 import { realLimit, riskOf, sameLimit, savingOf } from './saving';
 
-// `done`: the recommended limit is in force. `set`: its owner set none.
+// `done`: the recommended limit is in force. `set`: there is no limit yet.
 type Verb = 'lower' | 'raise' | 'keep' | 'set' | 'done';
 export interface Step { resource: Resource; of: 'limit' | 'request'; verb: Verb; from: number | null; to: number }
 
@@ -28,7 +28,7 @@ export function fromTo(resource: Resource, from: number, to: number): string {
   return unit(a) === unit(b) ? `${shortened(a).split(NBSP)[0]} to ${b.split(NBSP)[0]?.replace(/\.0+$/, '')}${NBSP}${unit(b)}` : `${a} to ${b}`;
 }
 
-// A bare name means its limit; if the request is set, "the request of ...".
+// Returns the part of the sentence about one resource. The resource's name stands for its limit; a request is named "the request of ...".
 function clause({ resource, of, verb, from, to }: Step, first: boolean): string {
   const word = of === 'request' ? `the request of ${RESOURCE[resource].word}` : RESOURCE[resource].word;
   if (verb === 'set' || from === null) return `${first ? 'set ' : ''}${word} to ${amount(resource, to)}`;
@@ -37,7 +37,7 @@ function clause({ resource, of, verb, from, to }: Step, first: boolean): string 
   return `${first ? `${told} ` : ''}${word} from ${fromTo(resource, from, to)}`;
 }
 
-// The risk of the limits that the sentence names.
+// Returns the risks of the limits that the sentence names.
 function risks(job: JobDetail, steps: readonly Step[]): string[] {
   // A limit that stays brings no new risk.
   const changes = steps.filter(({ verb }) => verb !== 'keep');

@@ -4,7 +4,7 @@ import type { Decision } from '../api/types';
 const DAY = 86400;
 const LEAST = 3;
 
-// `decisions` has one entry, or those that alternate between `low` and `high`, newest first.
+// `decisions` contains one decision, or the decisions that alternate between `low` and `high`, newest first.
 export interface Entry { decisions: [Decision, ...Decision[]]; churn: { low: number; high: number; seconds: number } | null }
 
 const undoes = (d: Decision, older: Decision): boolean =>

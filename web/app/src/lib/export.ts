@@ -4,7 +4,7 @@ import { RESOURCE, RESOURCES } from './resource';
 
 const MIB = 2 ** 20;
 
-// Spreadsheets evaluate cells that begin like a formula; an apostrophe before them prevents it.
+// Spreadsheets evaluate cells that begin like a formula. A leading apostrophe prevents the evaluation.
 export function csvCell(value: string | number | null): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
@@ -35,7 +35,7 @@ export function csvOf(rows: readonly JobRow[]): string {
 export const mebibytes = (bytes: number): number => Math.max(1, Math.ceil(bytes / MIB));
 export const millicores = (cores: number): number => Math.max(1, Math.ceil(cores * 1000));
 
-// Quotes for a POSIX shell, only if needed.
+// Quotes a word for a POSIX shell, if necessary.
 export const shellWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replace(/'/g, `'\\''`)}'`);
 
 // Docker refuses memory under 6 MiB, and a memory limit above the limit of memory and swap together.
@@ -51,7 +51,7 @@ export function dockerUpdate(container: string, cpu: number | null, memory: numb
   return `${parts.join(' ')} ${shellWord(container)}\n`;
 }
 
-// A container whose amounts are requests gets requests: a limit that its owner had not set would throttle or kill it.
+// Requests are exported as requests, because a limit that the owner had not set could throttle or kill the container.
 export function kubernetesYaml(cpu: number | null, memory: number | null, of: { cpu: 'limit' | 'request'; memory: 'limit' | 'request' } = { cpu: 'limit', memory: 'limit' }): string {
   const lines = (kind: 'limit' | 'request') => (cpu === null || of.cpu !== kind ? '' : `    cpu: ${millicores(cpu)}m\n`) + (memory === null || of.memory !== kind ? '' : `    memory: ${mebibytes(memory)}Mi\n`);
   return 'resources:\n' + (['request', 'limit'] as const).map((kind) => (lines(kind) === '' ? '' : `  ${kind}s:\n${lines(kind)}`)).join('');

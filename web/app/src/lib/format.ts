@@ -15,14 +15,14 @@ function fixed(value: number, decimals: number): string {
   return value < 0 && /[1-9]/.test(text) ? MINUS + text : text;
 }
 
-// Formats with three significant digits, never in scientific notation.
+// Formats a number with three significant digits, never in scientific notation.
 export function significant(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return '0';
   return fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.0995 ? 2 : size >= 0.00995 ? 3 : 4);
 }
 
-// Shortest exact form: "1.50" becomes "1.5".
+// Removes trailing zeros: "1.50" becomes "1.5".
 const trimmed = (text: string): string => (text.includes('.') ? text.replace(/0+$/, '').replace(/\.$/, '') : text);
 
 export const count = (value: number | null | undefined): string => (known(value) ? fixed(value, 0) : NONE);
@@ -34,14 +34,14 @@ export function plural(value: number, one: string, many = one + 's'): string {
 // Formats a chance: never 0 or 100 %, which no number of days can show.
 export const chance = (share: number): string => (share < 0.001 ? 'under 0.1 %' : share >= 0.995 ? 'over 99 %' : percent(share));
 
-// Formats with `places` decimals, or about two significant digits.
+// Formats a share in percent with `places` decimals, or about two significant digits.
 export function percent(share: number | null | undefined, places?: number): string {
   if (!known(share)) return NONE;
   const size = Math.abs(share * 100);
   return fixed(share * 100, places ?? (size === 0 || size >= 9.95 ? 0 : size >= 0.095 ? 1 : 2)) + NBSP + '%';
 }
 
-// On an axis.
+// Formats a share in percent on an axis.
 export const percentTick = (share: number): string => trimmed(significant(share * 100)) + NBSP + '%';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
@@ -68,7 +68,7 @@ export function amount(target: Target, value: number | null | undefined): string
   return RESOURCE[target].unit.name === 'bytes' ? bytes(value) : cores(value);
 }
 
-// For axes and narrow cells: "1.5 GiB", "250 m".
+// Shortens an amount for axes and narrow cells: "1.5 GiB", "250 m".
 export function shortened(text: string): string {
   const [number = '', unit = ''] = text.split(NBSP);
   const short = { core: '', cores: '', mcores: 'm' }[unit] ?? unit;
@@ -76,7 +76,7 @@ export function shortened(text: string): string {
 }
 export const amountShort = (resource: Resource, value: number | null | undefined): string => shortened(amount(resource, value));
 
-// "−18 %", "+12 %", or "" when there is nothing to compare.
+// Returns a text such as "−18 %" or "+12 %"; "" if there is nothing to compare.
 export function change(before: number | null, after: number | null): string {
   if (!known(before) || !known(after) || before <= 0) return '';
   const share = after / before - 1;
@@ -84,17 +84,17 @@ export function change(before: number | null, after: number | null): string {
   return (share > 0 ? '+' : '') + percent(share);
 }
 
-// "1,230 EUR a month"; cents only where they matter.
+// Returns a text such as "1,230 EUR a month". Amounts below 100 have cents.
 export function money(value: number, currency: string): string {
   return `${moneyFigure(value)}${currency ? NBSP + currency : ''} a${NBSP}month`;
 }
-// Money of a period that the text beside it names.
+// Formats money without its period, which the adjacent text names.
 export function price(value: number, currency: string): string {
   return `${moneyFigure(value)}${currency ? NBSP + currency : ''}`;
 }
-// Core-hours and GiB-hours; the heading names the unit.
+// Formats core-hours or GiB-hours without the unit, which the heading names.
 export const hours = (value: number): string => (value >= 999.5 ? count(value) : significant(value));
-// Money; the heading names currency and period.
+// Formats money without currency and period, which the heading names.
 export function moneyFigure(value: number): string {
   return fixed(value, Math.abs(value) >= 100 || value === 0 ? 0 : 2);
 }
@@ -112,7 +112,7 @@ export function milliseconds(value: number): string {
   return trimmed(significant(value)) + NBSP + 'ms';
 }
 
-// Figures of a reason keep their own unit.
+// Formats a figure of a reason with the figure's unit.
 export function withUnit(value: unknown, unit: string): string {
   if (value === null || value === undefined) return NONE;
   if (typeof value !== 'number') return unit ? `${String(value)}${NBSP}${unit}` : String(value);
@@ -125,7 +125,7 @@ export function withUnit(value: unknown, unit: string): string {
   return unit ? text + NBSP + unit : text;
 }
 
-// Parses a typed amount: "4GiB", "512 MiB", "1.5", "250m". null: invalid.
+// Parses a typed amount such as "4GiB", "512 MiB", "1.5" or "250m". Returns null if the text is invalid.
 export function parseAmount(resource: Resource, text: string): number | null {
   const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-zA-Z]*)\s*$/.exec(text);
   if (!match) return null;

@@ -7,7 +7,7 @@ export interface Named { name: string; workload: Workload | null }
 
 export function jobNameOf({ name, workload }: Named): JobName {
   if (workload === null) {
-    // A name by a rule of the user is only shown: its last part is the title, whatever the parts mean.
+    // A user's rule made this name, so the meaning of its parts is unknown. The last part is the title.
     const parts = name.split('/');
     return { title: parts[parts.length - 1] || name, detail: '', place: parts.slice(0, -1).join(' / ') };
   }

@@ -5,7 +5,7 @@ import { kindText } from './names';
 
 export interface Mark { time: number; kind: 'change' | 'deploy'; text: string }
 
-// The setting `version` contains since when the program runs: "web:1.3 since 2026-11-25T12:00:00Z".
+// Returns deploys. The setting `version` contains the program's version and start time: "web:1.3 since 2026-11-25T12:00:00Z".
 export function deploysOf(values: readonly string[]): Mark[] {
   const marks = values.flatMap((value): Mark[] => {
     const [, version, since] = /^(.+) since (\S+)$/.exec(value) ?? [];

@@ -11,7 +11,7 @@ export const MODE_HELP: Record<Mode, string> = {
   auto: 'applied',
 };
 
-// In a dry run limits are decided and recorded, and none is set.
+// In a dry run, limits are decided and recorded but not set.
 export const modeHelp = (mode: Mode, dry: boolean): string => (!dry || mode === 'off' || mode === 'observe' ? MODE_HELP[mode] : `would be ${MODE_HELP[mode]}; dry run`);
 
 export const KIND: Record<DecisionKind, string> = {
@@ -20,7 +20,7 @@ export const KIND: Record<DecisionKind, string> = {
 // All kinds, in the order of filters.
 export const KINDS = Object.keys(KIND) as DecisionKind[];
 
-// Outcomes of decisions that were not applied: nothing was set.
+// Returns the text for a kind of decision; "would set" and so on if a dry run did not apply the decision.
 export const kindText = (kind: DecisionKind, outcome: Outcome): string => (outcome === 'dry_run' && kind !== 'would_set' ? `would ${KIND[kind] === 'OOM raise' ? 'raise (OOM)' : KIND[kind]}` : KIND[kind]);
 
 export const KIND_HELP: Record<DecisionKind, string> = {

@@ -7,7 +7,7 @@ export const PERIODS: { value: Period; label: string; title: string }[] = [
   { value: 'lastmonth', label: 'Last month', title: 'The last calendar month, by UTC' },
 ];
 
-// Seconds, rounded to 5 minutes, so that the request is the same while no window closes.
+// Returns a span in seconds. The end is rounded to 5 minutes, so that the request stays equal until a window closes.
 export function spanOf(period: Period, nowS: number): { from: number; to: number } {
   const now = new Date(nowS * 1000);
   const month = (offset: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset) / 1000;

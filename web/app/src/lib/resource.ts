@@ -8,7 +8,7 @@ export const RESOURCES = Object.keys(RESOURCE) as [Resource, ...Resource[]];
 export const KILLING_FIRST = [...RESOURCES].sort((a, b) => Number(RESOURCE[b].atLimit.kills) - Number(RESOURCE[a].atLimit.kills)) as typeof RESOURCES;
 
 export const isResource = (name: string | undefined): name is Resource => (RESOURCES as (string | undefined)[]).includes(name);
-// The resource in a page's query.
+// Returns the resource that a page's query names.
 export const resourceOf = (name: string | undefined, first = RESOURCES[0]): Resource => (isResource(name) ? name : first);
 
 export const byResource = <T>(of: (resource: Resource) => T): Record<Resource, T> =>

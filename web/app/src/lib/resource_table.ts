@@ -1,12 +1,12 @@
-// Table of the resources with limits, with all properties that pages need. Pages iterate over the rows; only features of one
-// resource (CFS periods, the memory guards) name it. The counterpart of src/common/model/resource.h for people.
+// Table of the resources with limits, with all properties that pages need. Pages iterate over the rows. Only features of one
+// resource, such as CFS periods or memory guards, name the resource. src/common/model/resource.h has the corresponding table.
 
 export interface Unit {
   name: 'cores' | 'bytes';         // as in the API
   counted: boolean;  // axes and heads name the unit once; otherwise each amount has a unit of its own size
   large: string; size: number;  // unit of reports and size classes, and its size in the small unit
   base: 2 | 10;  // base of the axes' round numbers
-  examples: string; hint: string;  // of typed amounts: in an error, and in an empty field
+  examples: string; hint: string;  // examples of typed amounts, for an error and for an empty field
 }
 const CORES: Unit = { name: 'cores', counted: true, large: 'cores', size: 1, base: 10, examples: '1.5 or 250m', hint: '' };
 const BYTES: Unit = { name: 'bytes', counted: false, large: 'GiB', size: 2 ** 30, base: 2, examples: '512MiB or 4GiB', hint: '4GiB' };
@@ -14,7 +14,7 @@ const BYTES: Unit = { name: 'bytes', counted: false, large: 'GiB', size: 2 ** 30
 // Effect of a limit on a task that needs more: it is killed, or slowed down.
 export interface AtLimit {
   kills: boolean;
-  article: string; day: string; days: string;  // a job's day on which that happened
+  article: string; day: string; days: string;  // names of a job's day with this effect
   events: string;
   over: string; used: string;  // usage above the limits, as a share of all usage
 }

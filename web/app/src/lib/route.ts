@@ -48,7 +48,7 @@ export function pushHash(href: string): void {
 }
 
 // Changes parts of a list's query. Typed text replaces the address; a picked value is a step that Back reverts. Typed text
-// arrives a little later, and the query may have changed by then, so the change applies to the query in the address.
+// arrives a little later, and the query may have changed by then, so the change applies to the query that is then in the address.
 export function changeQuery(page: 'jobs' | 'decisions' | 'costs' | 'quota' | 'machines' | 'capacity', change: Record<string, string>): void {
   ('search' in change ? replaceHash : pushHash)(hrefOf(page, { ...parseRoute(location.hash).query, ...change }));
 }

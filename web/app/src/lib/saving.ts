@@ -6,7 +6,7 @@ import { dateTime } from './time';
 
 export const dryRun = (fleet: Pick<Fleet, 'actuator'> | null | undefined): boolean => fleet?.actuator === 'dry_run';
 
-// True if every job in auto has its saving already; the pages then say it once.
+// True if the possible saving is already in force, so that pages show one saving instead of two.
 export const sameSaving = (fleet: Fleet): boolean =>
   RESOURCES.every((r) => Math.abs((fleet[r].would_save ?? 0) - (fleet[r].saved ?? 0)) <= 0.005 * (fleet[r].owner_limit ?? 0));
 
@@ -17,10 +17,10 @@ export const nothingManaged = (fleet: Pick<Fleet, 'jobs_by_mode'> | null | undef
 // True if no decision for this job is applied: the daemon is in dry run, or the job's agents only measure.
 export const notSet = (row: Pick<JobRow, 'enforced'>, dry: boolean): boolean => dry || !row.enforced;
 
-// The limit in the kernel: as agents report it, else the ordered one if agents apply it, else the owner's.
+// Returns the limit in the kernel: the limit that agents report, else the decided limit if it is applied, else the owner's limit.
 export const realLimit = (a: JobAmounts, idle: boolean): number | null => a.applied ?? (idle ? a.owner_limit : a.limit);
 
-// The decided limit, if the kernel's limit differs by more than rounding; else null.
+// Returns the decided limit if the kernel's limit differs by more than rounding; else null.
 export function pendingLimit(a: JobAmounts, idle: boolean): number | null {
   const real = realLimit(a, idle);
   return a.ordered !== null && (real === null || Math.abs(a.ordered - real) > 0.005 * real) ? a.ordered : null;
@@ -53,8 +53,8 @@ export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   return { share: a.days_over / a.days, text: percent(a.days_over / a.days), unit: `of ${plural(a.days, 'day')}`, label: `${count(a.days_over)} of ${plural(a.days, 'day')} above the limit of then`, of: 'days', past: days, title: days };
 }
 
-// The provisional recommendation while there is too little history, and when the first real one is due. It is never set, and in
-// no saving.
+// Returns a note about a provisional recommendation from too little history, and the time of the first final recommendation. A
+// provisional recommendation is never set and not part of any saving.
 export const provisionalNote = (a: JobAmounts): string | null => (a.provisional
   ? `Provisional, wide as it is of few windows; set in no mode${a.first_recommendation_at === null ? '' : `. First recommendation at ${dateTime(a.first_recommendation_at)}`}` : null);
 
@@ -77,8 +77,8 @@ export function fleetRisk(resource: Resource, a: FleetAmounts): FleetRisk {
   };
 }
 
-// The one risk of a job's recommended limits, for lists: of a resource that kills tasks if known, else of one that slows them
-// down.
+// Returns one risk of a job's recommended limits, for lists: the risk of a resource that kills tasks if known, else of a resource
+// that slows tasks down.
 export function rowRisk(row: Pick<JobRow, Resource>): (Risk & { resource: Resource }) | null {
   for (const resource of KILLING_FIRST) {
     const risk = riskOf(resource, row[resource]);
@@ -92,22 +92,22 @@ export const allRisks = (row: Pick<JobRow, Resource>): string => KILLING_FIRST.m
 const SAME = 0.005;
 export const sameLimit = (a: number | null, b: number | null): boolean => a === b || (a !== null && b !== null && Math.abs(a - b) <= SAME * Math.max(Math.abs(a), Math.abs(b)));
 
-// Saving of the recommendation for all tasks: of the request if the job has one, which a cluster bills, else of the limit.
-// Negative if more is needed, 0 if the two are equal.
+// Returns the saving of the recommendation for all tasks: of the request if the job has a request, because a cluster bills
+// requests, else of the limit. The saving is negative if the recommendation is higher than the owner's amount.
 export function savingOf(row: JobRow, resource: Resource): number | null {
   const { saving, owner_limit: owner, would_be: recommended } = row[resource];
   if (saving === null) return null;
   return owner !== null && sameLimit(owner, recommended) ? 0 : saving * row.tasks;
 }
 
-// Returns what the fleet's savings are of: "requests", "limits", or both.
+// Returns the amounts that the fleet's savings refer to: "requests", "limits", or both.
 export function savedWord(fleet: Fleet): string {
   const jobs = Math.max(...RESOURCES.map((r) => fleet[r].requests?.jobs ?? 0));
   return jobs === 0 ? 'limits' : jobs >= fleet.jobs ? 'requests' : 'requests and limits';
 }
 
-// Returns the reasons why a job is short of a resource, most pressing first. If a limit only slows tasks down, usage at the limit
-// is not a reason when a lower or equal limit is recommended: short peaks reach it, and the risk counts them.
+// Returns the reasons why a job is short of a resource, most urgent first. For a limit that only slows tasks down, usage at the
+// limit is not a reason if a lower or equal limit is recommended, because the risk already includes such short peaks.
 export function tightness(row: JobRow): string[] {
   const reasons: string[] = [];
   if (row.ooms > 0) reasons.push(`${plural(row.ooms, 'OOM kill')} in 7 days`);

@@ -1,7 +1,7 @@
 // The text of a search box.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-// Text that changes with typing at once, and the address a little later.
+// Returns the text of a search box and its setter. The text changes at once, and the address changes a little later.
 export function useSearch(committed: string, commit: (text: string) => void): [string, (text: string) => void] {
   const [text, setText] = useState(committed);
   const timer = useRef(0);

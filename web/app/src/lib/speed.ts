@@ -2,7 +2,7 @@
 
 export interface Reading { wallS: number; cellS: number }
 
-// null: too few windows, or it runs in real time.
+// Returns null if there are too few windows, or if the clock runs in real time.
 export function speedOf(first: Reading | null, last: Reading): number | null {
   if (first === null || last.wallS - first.wallS < 1) return null;
   const speed = (last.cellS - first.cellS) / (last.wallS - first.wallS);

@@ -5,8 +5,8 @@ export type Theme = 'light' | 'dark';
 const KEY = 'taut.theme';
 const watchers = new Set<() => void>();
 const system = window.matchMedia('(prefers-color-scheme: dark)');
-let unstored: Theme | null = null;  // choice without storage
-let printing = false;  // true: paper is always light
+let unstored: Theme | null = null;  // the user's choice if the browser has no storage
+let printing = false;  // true while the page is printed, always with the light theme
 
 function stored(): Theme | null {
   try {

@@ -22,7 +22,7 @@ export function setCalendar(next: Calendar): void {
 // True if days begin at multiples of 86,400 s.
 export const evenDays = (): boolean => calendar !== 'local';
 
-// Returns a Date whose local fields are the ones to show.
+// Returns a Date whose local fields are the fields to display.
 function shown(seconds: number): Date {
   const d = new Date(seconds * 1000);
   return evenDays() ? new Date(d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate(), d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()) : d;
@@ -64,7 +64,7 @@ export function utc(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('T', ' ').replace(/(:\d\d)\.\d+Z$/, '$1 UTC');
 }
 
-// "just now", "5 min ago", "3 h ago", "in 2 h", "12 d ago".
+// Returns a text such as "just now", "5 min ago", "3 h ago", "in 2 h" or "12 d ago".
 export function ago(seconds: number, now = daemonNow()): string {
   if (!isTime(seconds)) return NONE;
   const difference = now - seconds;

@@ -1,4 +1,4 @@
-// The name that settings are recorded under, kept in this browser.
+// The name under which changes of settings are recorded. The browser stores the name.
 const WHO = 'taut.who';
 
 export function storedWho(): string {

@@ -7,7 +7,7 @@ import { ago, dateTime, utc } from '../lib/time';
 import { Card, Problem } from '../ui/basics';
 import { TableBox } from '../ui/table_box';
 
-// Over its budget, soon over it, or frozen.
+// Returns the state of a holder, such as "over" (budget exceeded), "will be over" or "within, frozen".
 export function holderState(row: BudgetHolder): string {
   const [budget, spent, forecast] = [row.budget, row.spent, row.forecast].map(Number) as [number, number, number];
   const parts = [spent > budget ? 'over' : forecast > budget ? 'will be over' : 'within'];

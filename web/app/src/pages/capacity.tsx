@@ -1,4 +1,4 @@
-// The cell's capacity: reserved, used and still sellable amounts per tier, and whether earlier statements were kept.
+// The cell's capacity: reserved, used and still sellable amounts per tier, and the outcomes of earlier promises.
 import { withParams } from '../api/client';
 import { useQuery } from '../api/query';
 import type { CapacityOffer, CapacityPage as Page, CapacityPromise, CapacityTier, Resource } from '../api/types';
@@ -53,7 +53,7 @@ function Sellable({ offer }: { offer: CapacityOffer }) {
   );
 }
 
-// "98.2 % of 336 hours"
+// Returns a text such as "98.2 % of 336 hours".
 export function keptText({ kept }: CapacityOffer): string {
   if (kept.promises === 0 || kept.kept_share === null) return 'none ended yet';
   return `${percent(kept.kept_share, 1)} of ${plural(kept.hours, 'hour')}`;
@@ -77,7 +77,7 @@ function TierRows({ tier, offers }: { tier: CapacityTier; offers: CapacityOffer[
   );
 }
 
-// Each reason once, with its horizons.
+// Shows each reason once, with its horizons.
 function Reasons({ page, resource }: { page: Page; resource: Resource }) {
   const of = new Map<string, string[]>();
   for (const offer of page.offers) {
@@ -186,7 +186,7 @@ export function CapacityPage({ query }: { query: Record<string, string> }) {
   const resource = resourceOf(query.resource);
   const now = useQuery<Page>('capacity', { on: ['window'], keep: true });
   const page = now.data;
-  // The API's default is a week. Whole hours make it the same request for an hour.
+  // Without parameters, the API returns a week. Other ranges start at a whole hour, so that the request stays equal for an hour.
   const to = page?.window_end ?? null;
   const path = to === null || range === '7d' ? null : withParams('capacity', { from: Math.floor(to / 3600) * 3600 - RANGES[range] * DAY_S });
   const other = useQuery<Page>(path, { keep: true });

@@ -140,7 +140,7 @@ function Table({ page }: { page: CostPage }) {
   );
 }
 
-// Over the budget, or soon over it.
+// Returns 'over' if the budget is exceeded, 'will' if the forecast exceeds it, else 'ok'.
 export function budgetState(budget: BudgetRow): 'over' | 'will' | 'ok' {
   return budget.spent > budget.per_month ? 'over' : budget.forecast > budget.per_month ? 'will' : 'ok';
 }

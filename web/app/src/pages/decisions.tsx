@@ -63,7 +63,7 @@ function useFeed(filter: Filter) {
   }, []);
   useEffect(() => { if (waiting.length > 0 && top.current) merge(); }, [waiting]);
 
-  // Outcomes arrive after their decisions, so those of the newest page are requested again.
+  // Outcomes arrive later than their decisions, so the newest page is requested again.
   const pause = underWay(list?.decisions.slice(0, PAGE));
   useEffect(() => {
     if (pause === 0) return undefined;

@@ -59,7 +59,7 @@ function ResourceFacts({ fleet, resource }: { fleet: Fleet; resource: Resource }
   );
 }
 
-// Three limits with three names. A dry run has two, because the limits in force are the owners'.
+// The chart has three lines of limits. In a dry run it has only two, because the limits in force are the owners' limits.
 function chartSeries(fleet: Fleet, columns: FleetColumns): Series[] {
   const used: Series = { name: 'Used', values: columns.usage, colour: '--usage', style: 'area' };
   const recommended: Series = { name: 'Recommended', values: columns.would_be, colour: '--would', style: 'dash', width: 2 };
@@ -150,7 +150,7 @@ function Recent() {
   );
 }
 
-// On a phone a button hides the content until it is pressed: it would fill nine screens.
+// On a phone, the content is hidden until a button is pressed, because the content would fill nine screens.
 function Folded({ what, children }: { what: string; children: ComponentChildren }) {
   const narrow = useNarrow();
   const [open, setOpen] = useState(false);

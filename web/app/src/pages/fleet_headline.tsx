@@ -12,7 +12,7 @@ export function isNothing(fleet: Fleet, of: Saving): boolean {
   return RESOURCES.every((r) => Math.abs(fleet[r][of] ?? 0) <= (fleet[r].owner_limit ?? 0) * 1e-4);
 }
 
-// Returns "57 cores and 90 GiB of memory lower", or each direction if one is higher.
+// Returns "57 cores and 90 GiB of memory lower", or the direction of each resource if one resource is higher.
 function Lower({ fleet, of }: { fleet: Fleet; of: Saving }) {
   // A resource without any owner's limit has no saving.
   const known = RESOURCES.filter((r) => fleet[r][of] !== null);
@@ -49,7 +49,7 @@ function Worth({ fleet, value }: { fleet: Fleet; value: number | undefined }) {
   return value === undefined ? null : <>: <em>{money(value, fleet.saving_per_month?.currency ?? '')}</em></>;
 }
 
-// The saving that is not in force yet; omitted if all of it is.
+// The saving that is not in force yet; omitted if the whole saving is in force.
 function Rest({ fleet }: { fleet: Fleet }) {
   if (!holdsSome(fleet) || sameSaving(fleet)) return null;
   const worth = fleet.saving_per_month;
@@ -73,11 +73,11 @@ export function RiskText({ fleet, resource }: { fleet: Fleet; resource: Resource
   return <span title={risk.title}>{risk.name} <b>{percent(risk.share)}</b>{risk.ordered !== null && <span class="muted"> (risk target {percent(risk.ordered)})</span>}</span>;
 }
 
-// The saving, once, with its risk.
+// Shows the saving, in force or possible, with the risk of the recommended limits.
 export function Headline({ fleet, status }: { fleet: Fleet; status: Status | null }) {
   const machines = allMachines(fleet, holdsSome(fleet) ? 'saved_machines' : 'would_save_machines', status);
   const machine = `${shortened(cores(fleet.machine.cores))} cores and ${shortened(bytes(fleet.machine.bytes))}`;
-  // Worth a sentence if the total of one resource increases.
+  // A sentence mentions raised limits only for resources whose total increases.
   const raised = holdsSome(fleet) ? RESOURCES.filter((r) => (fleet[r].saved ?? 0) < 0 && fleet[r].raised > 0) : [];
   const risks = KILLING_FIRST.filter((r) => fleetRisk(r, fleet[r]).share !== null);
   return (

@@ -13,15 +13,15 @@ import { savingParts } from './job_row';
 
 const SHOWN = 10;
 
-// True if the recommended limit is lower than the one in force.
+// True if a recommended limit is lower than the limit in force and saves something.
 const saves = (row: JobRow, dry: boolean): boolean => stepsOf(row, notSet(row, dry)).some(({ resource, verb }) => verb === 'lower' && (savingOf(row, resource) ?? 0) > 0);
 
-// `rows` has the largest saving first. Limits that are already in force are done.
+// Returns the first rows whose recommended limits still save something. `rows` has the largest saving first.
 export const candidates = (rows: readonly JobRow[], dry: boolean): JobRow[] =>
   rows.filter((row) => saves(row, dry) && (row.saving_per_month ?? 1) > 0).slice(0, SHOWN);
 export const tight = (rows: readonly JobRow[]): JobRow[] => rows.filter((row) => tightness(row).length > 0).slice(0, SHOWN);
 
-// "Memory 15 to 8.51 GiB, CPU 9.42 to 3.47 cores"
+// Returns a text such as "memory 15 to 8.51 GiB, CPU 9.42 to 3.47 cores".
 const changes = (row: JobRow, dry: boolean): string => stepsOf(row, notSet(row, dry))
   .flatMap(({ resource, verb, from, to }) => (verb === 'lower' || verb === 'raise' ? [`${RESOURCE[resource].word} ${from === null ? amount(resource, to) : fromTo(resource, from, to)}`] : [])).join(', ');
 
@@ -58,7 +58,7 @@ function Tight({ rows }: { rows: JobRow[] }) {
 export function FleetLists({ fleet }: { fleet: Fleet }) {
   const dry = dryRun(fleet);
   const sort = fleet.saving_per_month ? 'saving_per_month' : 'saving';
-  // Jobs that have their limit already are left out of the first list, and mild cases out of the second, so more than ten are requested.
+  // More than ten jobs are requested, because the first list omits jobs whose limits are set, and the second omits mild cases.
   const most = useQuery<JobPage>(withParams('jobs', { sort, limit: 200 }), { on: ['window', 'setting'], keep: true });
   const least = useQuery<JobPage>(withParams('jobs', { sort: 'tight', limit: 50 }), { on: ['window', 'setting'], keep: true });
   const best = most.data && candidates(most.data.jobs, dry);

@@ -4,7 +4,7 @@ import { count, percent, plural } from '../lib/format';
 import { hrefOf } from '../lib/route';
 import { Card } from '../ui/basics';
 
-// Returns "6 fewer" or "as many": the recommended tasks compared with the running ones.
+// Returns "6 fewer" or "as many": the recommended number of tasks compared with the running number.
 export function difference(now: number, wouldBe: number): string {
   if (now === wouldBe) return 'as many';
   const share = now > 0 ? `, ${percent(Math.abs(wouldBe - now) / now)}` : '';

@@ -35,7 +35,7 @@ export const columnsOf = (view: View): Column[] => [
   ...(view.managed ? [{ key: 'changed', name: 'Changed', sort: 'changed', class: 'num changed', help: 'The last change of a limit' }] : []),
 ];
 
-// Another number of tasks is recommended.
+// True if another number of tasks is recommended.
 const scales = (row: JobRow): row is JobRow & { tasks_would_be: number } => row.tasks_would_be !== null && row.tasks_would_be !== row.tasks;
 
 const times = (value: number | null, tasks: number): number | null => (value === null ? null : value * tasks);
@@ -47,7 +47,7 @@ function each(resource: Resource, row: JobRow, idle: boolean): string {
     + ((a.owner_request ?? null) === null ? '' : `\nrequest ${amount(resource, a.owner_request ?? null)}, recommended ${amount(resource, a.would_be_request ?? null)}: the saving is of it`);
 }
 
-// A unit in the table's head is left out.
+// Formats an amount. Omits the unit if the table's head contains the unit.
 function tableAmount(resource: Resource, value: number | null): string {
   return RESOURCE[resource].unit.counted && value !== null ? significant(value) : amount(resource, value);
 }
@@ -73,7 +73,7 @@ function AmountCells({ resource, row, view }: { resource: Resource; row: JobRow;
   );
 }
 
-// Each resource with a noticeable saving: "167 cores, 182 GiB".
+// Returns a text for each resource with a noticeable saving: "167 cores", "182 GiB".
 export const savingParts = (row: JobRow): string[] =>
   RESOURCES.map((r) => [r, savingOf(row, r)] as const).filter(([, value]) => value !== null && value !== 0)
     .map(([r, value]) => `${amountShort(r, value)}${RESOURCE[r].unit.counted && !/[a-z]$/.test(amountShort(r, value)) ? ` ${RESOURCE[r].unit.name}` : ''}`);
@@ -138,7 +138,7 @@ function CardLine({ resource, row }: { resource: Resource; row: JobRow }) {
   );
 }
 
-// In money if there are prices: a narrow card has no room for both.
+// Returns the saving in money if there are prices, because a narrow card has no room for money and amounts.
 export function savingText(row: JobRow, currency?: string): string {
   const parts = RESOURCES.map((r) => [r, savingOf(row, r)] as const).filter(([, value]) => value !== null && value > 0);
   if (parts.length === 0) return '';

@@ -29,7 +29,7 @@ const SORTS: [string, string][] = [
 const DEFAULT_SORT = 'saving';
 // Widths of the resources' columns, for jobs.css.
 const COLUMNS = { '--amounts': RESOURCES.map((r) => `var(--${RESOURCE[r].unit.name})`).join(' '), '--wide': RESOURCES.map((r) => `var(--${RESOURCE[r].unit.name}-wide)`).join(' + ') };
-// With prices, savings in money are the first column, and only then can be sorted by.
+// Returns the default sort key. Jobs can be sorted by savings in money only if there are prices.
 export const firstSort = (currency?: string): string => (currency === undefined ? DEFAULT_SORT : 'saving_per_month');
 const sortsOf = (currency?: string): [string, string][] => currency === undefined ? SORTS : [['saving_per_month', 'Saving in money'], ['saving', 'Saving as a share'], ...SORTS.slice(1)];
 
@@ -58,7 +58,7 @@ function Head({ sorting, view }: { sorting: Sorting; view: View }) {
   );
 }
 
-// The box has a text of its own: a new window renders the page again, and must not remove the text being typed.
+// The box stores its own text, because a new window renders the page again and must not remove the text being typed.
 function TotalsBy({ by, onPick }: { by: string; onPick: (by: string) => void }) {
   const [text, setText] = useState(by);
   useEffect(() => setText(by), [by]);

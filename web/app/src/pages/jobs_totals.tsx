@@ -13,7 +13,7 @@ export const PROPERTIES: readonly [by: string, name: string][] = [
   [':class', 'Class'], [':tasks', 'Number of tasks'], ...KILLING_FIRST.map((r): [string, string] => [`:${r}_size`, `${RESOURCE[r].title} size of a task`]),
 ];
 
-// Days above the recommended limits, beside the forecast.
+// Share of days above the recommended limits, and the forecast.
 function RiskCell({ resource, sums }: { resource: Resource; sums: JobSums }) {
   if (sums.job_days === 0) return <td class="num muted">{NONE}</td>;
   return (

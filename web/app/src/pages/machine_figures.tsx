@@ -95,7 +95,7 @@ function Table({ page, resource }: { page: MachinePage; resource: Resource }) {
   );
 }
 
-// Sum over all sources; null: no source knows it.
+// Returns the sum of a figure over all sources; null if no source reports the figure.
 export function sumOf(page: MachinePage, resource: Resource, figure: 'capacity' | 'limits' | 'reservations' | 'usage' | 'predicted' | 'reclaimable' | 'reclaimable_now'): number | null {
   const known = page.totals.map((totals) => totals[resource][figure]).filter((value): value is number => value !== null);
   return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) : null;

@@ -82,7 +82,7 @@ function Table({ agents }: { agents: Agent[] }) {
 
 const SHOWN = 20;
 
-// Orders that agents could not apply, of all agents, newest first.
+// Orders to all agents that could not be applied, newest first.
 function Failures({ agents }: { agents: readonly Agent[] }) {
   const all = agents.flatMap((agent) => agent.failures.map((failure) => ({ agent: agent.name, ...failure }))).sort((a, b) => b.time - a.time).slice(0, SHOWN);
   if (all.length === 0) return null;

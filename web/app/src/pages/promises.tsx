@@ -12,20 +12,21 @@ const PROMISE: Record<PromiseTotal['promise'], string> = {
   none: 'nothing promised', chance: 'days above, as stated', fleet_share: 'work above, target of all jobs', job_share: 'work above, target of each job',
 };
 
-// Never "0 %", which no number of days can show.
+// Formats a share, never as "0 %", because no number of days can prove 0.
 export function promiseShare(row: PromiseTotal, share: number | null): string {
   if (share === null) return NONE;
   if (row.counts === 'job_days') return chance(share);
   return share < 1e-5 ? 'under 0.001 %' : percent(share);
 }
 
-// If no day was above its limit: the bound that their number shows, as "under 5.9 %" for 16 days; from 999 on "under 0.1 %".
+// If no day was above its limit, returns the upper bound that the number of days proves, such as "under 5.9 %" for 16 days. From
+// 999 days on, the text is "under 0.1 %".
 export function promiseDelivered(row: PromiseTotal, sums: PromiseSums): string {
   const never = row.counts === 'job_days' && sums.job_days_over === 0 && sums.job_days > 0 && sums.job_days < 999;
   return never ? `under ${Number((100 / (sums.job_days + 1)).toPrecision(2))}${NBSP}%` : promiseShare(row, sums.delivered);
 }
 
-// "under 0.25 GiB", "16 cores and more"
+// Returns a text such as "under 0.25 GiB" or "16 cores and more".
 export function sizeText(row: Pick<PromiseRow, 'resource' | 'size'>): string {
   const unit = NBSP + RESOURCE[row.resource].unit.large;
   if (row.size.startsWith('<')) return `under ${row.size.slice(1)}${unit}`;

@@ -63,7 +63,7 @@ function pairs(map: Record<string, string>) {
   return Object.entries(map).map(([key, value]) => <code key={key}>{key}={value}</code>);
 }
 
-// The search for a rule's jobs, if its patterns are plain text.
+// Returns the search text that finds a rule's jobs; null if the rule's patterns are not plain text.
 export function searchOf(match: Record<string, string>): string | null {
   const entries = Object.entries(match);
   if (entries.length === 0 || entries.some(([key, value]) => /[|!\s]/.test(value) || (value.includes('*') && !(key === 'job' && /^[^*]*\*?$/.test(value))))) return null;

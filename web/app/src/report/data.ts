@@ -95,7 +95,7 @@ export function openStory(report: Report, raw: RawStory): Story {
   let first = grid.size;
   for (const [bucket] of columns.flat()) { last = Math.max(last, bucket); first = Math.min(first, bucket); }
   const bound = (bucket: number): number => unit * grid.first * 2 ** (bucket / grid.per_octave);
-  // The bucket below the first one is included for its bound.
+  // The bucket below the first used bucket is included, because its upper bound is the lower bound of the first.
   const buckets = last < 0 ? [] : Array.from({ length: last - first + 2 }, (_, i) => bound(first - 1 + i));
   const map: UsageMap = {
     resource: raw.resource, from: raw.t0, to: raw.t0 + raw.heat.length * raw.dt, column_seconds: raw.dt, ooms: [], buckets,
@@ -149,7 +149,7 @@ export function shareAtOrBelow(quantiles: number[], slack: number): number {
   return (i - 1 + (step > 0 ? (slack - before) / step : 0)) / (quantiles.length - 1);
 }
 
-// Name of a day above the limit.
+// Returns the explanation of a day above the limit.
 export function glossOf(resource: Resource): string {
   const { word, atLimit } = RESOURCE[resource];
   const over = atLimit.kills ? 'used more' : `needed more ${word}, as a 5-minute mean,`;

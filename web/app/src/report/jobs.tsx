@@ -59,7 +59,7 @@ function Row({ view, row, onStory }: { view: View; row: JobRow; onStory: (story:
 
 const firstSorting = (report: Report): Sorting => ({ key: report.lanes.some(hasOwner) ? 'saved' : 'limit', descending: true });
 
-// Number of created rows: more near the end of the box, all of them on paper.
+// Returns the number of created rows, which grows near the end of the box. On paper, all rows are created.
 function useRowsMade(what: unknown): { made: number; box: RefObject<HTMLDivElement>; more: () => void } {
   const box = useRef<HTMLDivElement>(null);
   const [made, setMade] = useState(CHUNK_ROWS);

@@ -7,8 +7,8 @@ export interface Choice {
   resource: Resource;
   policy: string;
   hidden: ReadonlySet<string>;  // recommenders whose lines are not drawn
-  story: number | null;         // null: the first of the resource
-  days: number | null;          // the last days of a story; null: all of it
+  story: number | null;         // index of the story; null: the first story of the resource
+  days: number | null;          // number of the last days that are shown; null: the whole story
 }
 
 export interface View {

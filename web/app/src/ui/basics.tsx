@@ -42,7 +42,7 @@ export function OutcomeText({ kind, outcome, text }: { kind: DecisionKind; outco
 // The banner already reports that the whole daemon is in dry run.
 const DRY_RUN = /^(dry run)?$/i;
 
-// The outcome, if it is not as expected: why it failed, or what blocks it.
+// The reason for an unexpected outcome: the cause of the failure, or the obstacle.
 export function OutcomeNote({ kind, outcome, text }: { kind: DecisionKind; outcome: Outcome; text: string }) {
   if (kind === 'would_set' || text === '' || (outcome !== 'failed' && outcome !== 'pending' && (outcome !== 'dry_run' || DRY_RUN.test(text)))) return null;
   return <span class={`outcome-note outcome-${outcome}`}>{outcome === 'dry_run' ? 'not applied' : OUTCOME[outcome]}: {text}</span>;

@@ -11,12 +11,12 @@ import { keyStep, placeTip } from './tip';
 export interface Series {
   name: string;
   values: (number | null)[];
-  told?: (number | null)[];  // values for the tooltip, where it differs, for stacked areas
+  told?: (number | null)[];  // values for the tooltip if they differ from the drawn values, as for stacked areas
   colour: string;         // a CSS variable
   style: 'line' | 'dash' | 'dots' | 'area' | 'bars' | 'step' | 'step-dash' | 'stack';
   width?: number;
-  remark?: string;  // beside its name in the legend
-  icon?: ComponentChildren;  // beside its name in the read-out, in place of its line
+  remark?: string;  // text beside the series' name in the legend
+  icon?: ComponentChildren;  // icon beside the series' name in the read-out, instead of a line
 }
 
 // An area between two lines, behind the series.
@@ -31,7 +31,7 @@ export interface Band {
 // A horizontal axis that is not time.
 export interface Across {
   tick: (value: number) => string;
-  title: (value: number) => string;       // above the read-out
+  title: (value: number) => string;       // heading of the read-out
   name: string;
   mark?: number;  // position of a dashed line
   log?: (low: number, high: number) => number[];  // a logarithmic axis with these ticks
@@ -42,22 +42,22 @@ export interface Shade { until: number; text: string }
 
 export interface ChartProps {
   label: string;
-  time: number[];  // or the values of `across`
+  time: number[];  // times in seconds, or values of `across`
   series: Series[];
   band?: Band | undefined;
-  format: (value: number) => string;      // in the read-out
-  tick: (value: number) => string;        // on the axis
+  format: (value: number) => string;      // format of values in the read-out
+  tick: (value: number) => string;        // format of values on the axis
   base?: 2 | 10;  // base of the axis' round numbers
   log?: (low: number, high: number) => number[];  // a logarithmic axis with these ticks, as in heatmaps
-  decades?: number;  // the most decades of a logarithmic axis; 4, as in heatmaps, if absent
+  decades?: number;  // maximum number of decades of a logarithmic axis; default: 4, as in heatmaps
   height?: number;
-  unit?: string;  // of the axis, if its numbers have none
-  top?: number;  // of the axis, if some values may be cut off
-  bare?: boolean;                         // without a legend
+  unit?: string;  // unit of the axis if its numbers contain no unit
+  top?: number;  // upper end of the axis if higher values may be cut off
+  bare?: boolean;                         // true: no legend
   across?: Across;
   shade?: Shade;
-  sorted?: boolean;  // the read-out lists the largest first
-  more?: (index: number) => ComponentChildren;  // below the read-out
+  sorted?: boolean;  // true: the read-out lists the largest value first
+  more?: (index: number) => ComponentChildren;  // content below the read-out
 }
 
 function timeTicks(_: uPlot, splits: number[], _axis: number, _space: number, step: number): string[] {
@@ -185,7 +185,7 @@ function Readings({ props, index }: { props: ChartProps; index: number }) {
   );
 }
 
-// A single time makes no line, and its axis would span years.
+// A chart of a single time is not drawn, because it has no line and its axis would span years.
 export function Chart(props: ChartProps) {
   if (!props.across && props.time.length < 2) return <p class="no-bars">The chart begins with the second window of 5 minutes.</p>;
   return <Plot {...props} />;

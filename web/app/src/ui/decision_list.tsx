@@ -1,4 +1,4 @@
-// A compact list of decisions: when, which job, from what to what, and why.
+// A compact list of decisions, each with its time, job, change and reason.
 import type { Amount, Decision, Target } from '../api/types';
 import { type Entry, entriesOf } from '../lib/churn';
 import { amount, change, count, duration } from '../lib/format';
@@ -8,7 +8,7 @@ import { hrefOf, jobHref } from '../lib/route';
 import { KindBadge, OutcomeNote, OutcomeText, Time } from './basics';
 import { JobLink } from './job_label';
 
-// While agents have not reported outcomes, lists are requested again after this many seconds.
+// Returns the seconds after which the list is requested again; 0: all decisions have outcomes.
 export const underWay = (decisions: readonly Decision[] | undefined): number =>
   (decisions?.some((d) => d.outcome === 'pending' && d.kind !== 'would_set') ? 5 : 0);
 
@@ -28,7 +28,7 @@ export function FromTo({ target, before, after }: { target: Target; before: Amou
   );
 }
 
-// "2 ↔ 3 tasks"
+// Returns a text such as "2 ↔ 3 tasks".
 export const backAndForth = ({ low, high }: NonNullable<Entry['churn']>, target: Target): string =>
   `${target === 'replicas' ? count(low) : amount(target, low)} ↔ ${amount(target, high)}`;
 

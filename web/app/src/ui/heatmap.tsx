@@ -95,7 +95,7 @@ function drawShade(g: CanvasRenderingContext2D, f: Frame, shade: Shade): void {
 
 function midnights(map: UsageMap): number[] {
   const all: number[] = [];
-  // Half a day after the next midnight is in the next day, even if a day has 23 or 25 hours.
+  // 36 hours after a midnight is within the next day, even if a day has 23 or 25 hours.
   for (let at = dayStart(map.from); at <= map.to; at = dayStart(at + 36 * 3600)) if (at >= map.from) all.push(at);
   return all;
 }
@@ -187,7 +187,7 @@ function draw(canvas: HTMLCanvasElement, map: UsageMap, lines: LimitLine[], widt
 export interface HeatmapProps {
   label: string;
   map: UsageMap;
-  lines: LimitLine[];                                // the last one on top
+  lines: LimitLine[];                                // lines in drawing order; the last line is on top
   reading: (column: number) => ComponentChildren;  // read-out of a column, below its time
   marks?: readonly Mark[];
   dim?: boolean;
@@ -201,7 +201,7 @@ function Marked({ marks, from, to }: { marks: readonly Mark[]; from: number; to:
   return <>{marks.filter(({ time }) => time >= from && time < to).map((mark) => <p key={`${mark.kind} ${mark.time} ${mark.text}`}><i class={`${mark.kind}-mark`} aria-hidden="true" />{mark.text}</p>)}</>;
 }
 
-// Pass identical `map` and `lines` objects while they are unchanged: it redraws when they change.
+// Pass identical `map` and `lines` objects while they are unchanged, because the view is redrawn when they change.
 export function HeatmapView({ label, map, lines, reading, marks = NO_MARKS, dim, shade }: HeatmapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { box, width } = useWidth();

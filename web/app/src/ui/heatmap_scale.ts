@@ -31,7 +31,7 @@ export function valueSpan(map: UsageMap, lines: readonly { values: Amount[] }[])
   return { low: Math.max(low, high / 1e4) / 1.12, high: high * 1.2 };
 }
 
-// Merges to at most `columns` columns, each the mean of its parts.
+// Merges columns until at most `columns` remain. A merged column is the mean of its parts.
 export function thinned(map: UsageMap, columns: number): UsageMap {
   const merge = Math.round(map.time.length / Math.max(1, columns));
   if (merge < 2) return map;
@@ -47,7 +47,7 @@ export function thinned(map: UsageMap, columns: number): UsageMap {
   };
 }
 
-// A young job's axis begins with its data; else the job would be a sliver at the right edge.
+// Removes the time before a young job's first data, because otherwise the data would be a sliver at the right edge.
 export function fitted(map: Heatmap): Heatmap {
   const first = map.time[0];
   if (first === undefined || first - map.from < 0.1 * (map.to - map.from)) return map;
@@ -61,7 +61,7 @@ export function lowerBound(buckets: number[], row: number): number {
   return next === undefined ? own / 1.05 : own * (own / next);
 }
 
-// Returns the position: 0 at the bottom, 1 at the top.
+// Returns the position of a value: 0 at the bottom, 1 at the top.
 export function height(span: Span, value: number): number {
   return Math.log(value / span.low) / Math.log(span.high / span.low);
 }

@@ -8,7 +8,7 @@ export function MoreButton({ shown, total, what, onMore }: { shown: number; tota
   return <p class="more"><button type="button" class="quiet" onClick={onMore}>{count(Math.min(FIRST, total - shown))} more of {count(total)} {what}</button></p>;
 }
 
-// A wide screen shows all rows.
+// Returns the rows to show; a wide screen shows all rows.
 export function useFirst<T>(rows: readonly T[], what: string): { rows: readonly T[]; more: preact.ComponentChild } {
   const narrow = useNarrow();
   const [shown, setShown] = useState(FIRST);

@@ -1,4 +1,4 @@
-// Returns the index to which a key moves the read-out, of `length`; null: the key does not move it.
+// Returns the index, below `length`, to which a key moves the read-out; null: the key has no effect.
 export function keyStep(event: KeyboardEvent, at: number | null, length: number): number | null {
   const big = Math.max(1, Math.round(length / 20));
   const from = at ?? length;

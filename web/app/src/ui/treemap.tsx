@@ -8,7 +8,7 @@ export interface TreemapItem { name: string; value: number; text: string }
 const HEIGHT = 220;
 const MOST = 40;
 const LETTER = 6.6;  // width of a letter, pixels
-const NAMED = 5;  // items listed in the description
+const NAMED = 5;  // number of items listed in the description
 
 // Returns as many letters as fit; "" if too few fit to be of use.
 function fitting(text: string, width: number): string {
@@ -17,7 +17,7 @@ function fitting(text: string, width: number): string {
   return letters >= 4 ? `${text.slice(0, letters - 1)}…` : '';
 }
 
-// REQUIRES: `items` descend. Items beyond MOST are merged to one tile.
+// REQUIRES: `items` are in descending order. Items beyond MOST are merged into one tile.
 export function Treemap({ label, items, rest }: { label: string; items: TreemapItem[]; rest: { count: number; value: number; text: (value: number) => string } }) {
   const { box, width } = useWidth();
   const shown = items.slice(0, MOST);

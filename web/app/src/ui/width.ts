@@ -1,7 +1,7 @@
 // The width of an element, updated when it changes.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-// 0 until the element exists.
+// Returns the width; 0 until the element exists.
 export function useWidth() {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);

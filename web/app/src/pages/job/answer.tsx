@@ -45,7 +45,7 @@ const TRY: Action = { to: 'canary', says: 'Try on some tasks first', help: 'Mode
 const BACK: Action = { to: 'observe', says: "Back to the owner's", help: "Mode observe: the owner's limits hold again" };
 const ACTIONS: Record<Mode, Action[]> = { off: [APPLY, TRY], observe: [APPLY, TRY], canary: [APPLY, BACK], auto: [BACK] };
 
-// Tautline's use of the limits; `idle`: no decision for this job is applied.
+// Lets the user choose whether Tautline applies the limits. `idle`: no decision for this job is applied.
 function Apply({ job }: { job: JobDetail }) {
   const [error, setError] = useState('');
   const [busy, setBusy] = useState(false);
@@ -84,7 +84,7 @@ function CopyPanel({ job, kind, onKind }: { job: JobDetail; kind: Kind; onKind: 
   );
 }
 
-// The reason why there is no button that applies them.
+// Returns the reason why no button applies the limits; "" if there is a button.
 function notApplied(dry: boolean, idle: boolean): string {
   if (dry) return 'This tautd is a dry run and sets no limit: copy them.';
   return idle ? 'Agents only measure this job, unless a rule of theirs says manage: true: copy them.' : '';
@@ -150,7 +150,7 @@ const targetText = ({ own, fleet }: Ordered, resource: Resource): string => {
 
 export function AnswerCard({ job, dry, idle, ordered, resource, onResource }: { job: JobDetail; dry: boolean; idle: boolean; ordered: Ordered; resource: Resource; onResource: (resource: Resource) => void }) {
   const steps = stepsOf(job, idle);
-  // Reasons that block a change; an unchanged limit waits for nothing.
+  // Only reasons that block a change are shown. An unchanged limit is not blocked.
   const changing = new Set(steps.filter(({ verb }) => verb !== 'keep' && verb !== 'done').map((step) => step.resource));
   return (
     <section class="card answer" aria-labelledby="answer">

@@ -1,4 +1,4 @@
-// The job's settings: a form over the daemon's own table, and who changed what.
+// The job's settings: a form for the daemon's table of settings, and the history of changes.
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, jobPath, sendJson, withParams } from '../../api/client';
 import { useMay } from '../../api/may';
@@ -55,7 +55,7 @@ function Field(props: FieldProps & { changed: boolean; onReset: () => void }) {
 // The daemon's message about a key, shown beside the field that already shows the key.
 export const withoutKey = (key: string, message: string): string => (message.startsWith(`${key}: `) ? message.slice(key.length + 2) : message);
 
-// The daemon's messages begin with the key that is wrong.
+// Returns the key of the invalid field, with which the daemon's message begins.
 export function fieldOf(message: string, keys: string[]): string {
   return keys.filter((key) => message.startsWith(key) || message.includes(`\`${key}\``)).sort((a, b) => b.length - a.length)[0] ?? '';
 }
@@ -69,11 +69,11 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
   const [saved, setSaved] = useState('');
   const values = new Map(settings.values.map((value) => [value.key, value]));
   const changed = Object.entries(edits).filter(([key, value]) => value !== (values.get(key)?.value ?? ''));
-  // All errors at once if the daemon lists them by key, else the one field that its message begins with.
+  // Shows all errors if the daemon lists errors by key, else the error of the field that the message begins with.
   const known = table.map((row) => row.key);
   const one = error ? fieldOf(error, known) : '';
   const wrong: Record<string, string> = Object.keys(fields).length > 0 ? fields : one ? { [one]: error } : {};
-  // Errors of no field are shown below the form.
+  // Errors that belong to no field are shown below the form.
   const unplaced = Object.keys(wrong).length === 0 ? error : Object.keys(wrong).filter((key) => !known.includes(key)).map((key) => wrong[key]).join('; ');
   useEffect(() => { setEdits({}); setError(''); setFields({}); setSaved(''); }, [name]);
 

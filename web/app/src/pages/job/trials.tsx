@@ -1,4 +1,4 @@
-// Running canary trials: the tasks with the new limit compared with the others.
+// Running canary trials: the tasks with the new limit compared with the other tasks.
 import type { JobDetail, Trial, TrialSide } from '../../api/types';
 import { amount, count, percent, plural } from '../../lib/format';
 import { RESOURCE } from '../../lib/resource';

@@ -18,7 +18,7 @@ const COLUMNS: Record<Range, number> = { '1d': 288, '7d': 336, '30d': 360 };
 
 const isProbed = (map: Heatmap): boolean => map.needed.some((value) => value !== null);
 
-// Three limits with three names. If nothing is set for the job, the limit in force is the owner's.
+// Returns the lines of up to three limits: owner's, in force and recommended. If no limit is set for the job, the owner's limit is in force.
 function limitLines(map: Heatmap, idle: boolean): LimitLine[] {
   const until = (map.time.at(-1) ?? map.to) + map.column_seconds;
   const line = (values: Amount[], colour: string, style: LimitLine['style'], width: number): LimitLine => ({ at: map.time, until, values, colour, style, width });

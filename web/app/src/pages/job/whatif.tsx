@@ -72,7 +72,7 @@ function Figures({ answer }: { answer: WhatIf }) {
   );
 }
 
-// Logarithmic, as the chart of usage above; values of 0 are left out.
+// The axis is logarithmic like in the chart of usage above, so values of 0 are left out.
 const positive = (values: Amount[]): Amount[] => values.map((value) => (value !== null && value > 0 ? value : null));
 const TICKS = byResource((resource) => (low: number, high: number) => logTicks(resource, { low, high }, 6));
 
@@ -119,7 +119,7 @@ interface CardProps { name: string; resource: Resource; recommender: string }
 
 export function WhatIfCard(props: CardProps) {
   const { data, error } = useQuery<Recommenders>('recommenders');
-  // The API lists them from the simplest on; here the default is first.
+  // The API lists the simplest recommender first. Reverse the list, so that the default is first.
   if (data) return <Answered {...props} choices={[...data.recommenders].reverse()} />;
   return <Card title="What if" class="whatif">{error ? <Problem text={error.message} /> : <Skeleton tall />}</Card>;
 }
