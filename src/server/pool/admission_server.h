@@ -43,7 +43,7 @@ struct AdmissionServerCounts {
   uint64_t answered = 0;              // number of calls with a result
   uint64_t rejected = 0;              // number of calls with an error that the caller can correct
   uint64_t failed = 0;                // number of calls with UNAVAILABLE or another error
-  uint64_t rejected_connections = 0;  // closed because of max_connections
+  uint64_t rejected_connections = 0;  // number of connections closed because of max_connections
 };
 
 // A running server. Thread-safe.

@@ -19,9 +19,9 @@ struct AccountBill {
   WindowId from, to;  // windows that were read, [from, to)
   // First window with data; earlier windows were not measured or were deleted. Equals `to` if no window has data.
   WindowId counted_from;
-  brain::Bill bill;                 // bill, whose groups and jobs are indices into the vectors below
-  std::vector<std::string> groups;  // names of the groups
-  std::vector<std::string> jobs;    // names of the jobs; "job 12" if the store has no record of job 12
+  brain::Bill bill;  // bill, whose groups and jobs are indices into the vectors below
+  std::vector<std::string> groups;
+  std::vector<std::string> jobs;  // names of the jobs; "job 12" if the store has no record of job 12
   // true if `which` of BillAccount() accepts all jobs of the group, by group
   std::vector<bool> whole;
   uint64_t without_allocation = 0;  // job-windows without a known limit, whose usage was charged

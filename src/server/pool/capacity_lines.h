@@ -23,17 +23,17 @@ inline constexpr int32_t kCapacityDays = 100;
 inline constexpr int32_t kCapacityHours = 24 * kCapacityDays;
 
 enum class CapacityLine : uint8_t {
-  kCapacity,     // minimum of the hour
-  kReservation,  // mean of the hour, like kAllocation and kUsage
+  kCapacity,     // minimum over the windows of the hour
+  kReservation,  // mean over the windows of the hour, like kAllocation and kUsage
   kAllocation,
   kUsage,
-  kUsagePeak,  // usage of the highest window
-  kForecast,   // maximum of the hour
+  kUsagePeak,  // maximum usage of a window in the hour
+  kForecast,   // maximum over the windows of the hour
 };
 inline constexpr std::array<CapacityLine, 6> kCapacityLines = {
     CapacityLine::kCapacity, CapacityLine::kReservation, CapacityLine::kAllocation,
     CapacityLine::kUsage,    CapacityLine::kUsagePeak,   CapacityLine::kForecast};
-std::string_view Name(CapacityLine line);  // name such as "usage_peak"
+std::string_view Name(CapacityLine line);  // returns a name such as "usage_peak"
 
 // Values of one hour, computed from its windows.
 class HourOfCapacity {

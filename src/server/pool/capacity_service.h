@@ -96,11 +96,11 @@ class CapacityService {
   mutable std::mutex mutex_;
   CapacityLines lines_;
   std::vector<HorizonLedger> ledgers_;
-  std::optional<int32_t> hour_;  // open hour; absent: none
+  std::optional<int32_t> hour_;  // open hour; absent if no hour is open
   HourOfCapacity open_;
   std::optional<WindowId> window_;
   std::optional<CellCapacity> latest_;
-  std::vector<Quoted> quotes_;  // quotes as of the last closed hour
+  std::vector<Quoted> quotes_;  // quotes at the end of the last closed hour
   bool quotes_due_ = false;     // true if past hours were added since the last quotes
   std::vector<CapacityPromise> shown_;
   PerResource<int32_t> measured_hours_ = {};

@@ -25,7 +25,7 @@ struct CapacityHorizon {
 inline constexpr std::array<CapacityHorizon, 4> kCapacityHorizons = {
     {{"hour", 1, 14}, {"day", 24, 100}, {"month", 30 * 24, 400}, {"quarter", 90 * 24, 800}}};
 
-// Offer for one tier, resource and horizon.
+// Capacity for sale in one tier, for one resource and horizon.
 struct CapacityOffer {
   size_t tier = 0;
   Resource resource = Resource::kCpu;
@@ -61,7 +61,7 @@ struct CapacityView {
   std::optional<int64_t> first_s;            // start of the first known hour, Unix time
   size_t bytes = 0;                          // memory of time series and promises in bytes
 };
-inline constexpr size_t kShownPromises = 10;  // limit per tier, horizon and resource
+inline constexpr size_t kShownPromises = 10;  // maximum number per tier, horizon and resource
 
 // Time series of a time range in steps of whole hours. Unknown values are absent.
 struct CapacityHistory {

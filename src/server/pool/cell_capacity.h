@@ -20,7 +20,7 @@
 namespace taut::server {
 
 enum class CapacitySource : uint8_t { kNone, kMachines, kPool };
-std::string_view Name(CapacitySource source);  // name: "none", "machines" or "pool"
+std::string_view Name(CapacitySource source);  // returns "none", "machines" or "pool"
 
 // Amounts of one resource in cores or bytes; absent: unknown. Vectors are by tier, and empty if unknown.
 struct CapacityAmounts {

@@ -31,7 +31,7 @@ Prices PricesOf(const PricesConfig& config);
 // Converts a quantity to core-hours or GiB-hours.
 double UnitHours(Resource r, uint64_t quantity);
 
-// Amounts of money; 0 if the price is 0.
+// Amounts of money for usage and limits; 0 if the price is 0.
 struct Costs {
   double usage = 0;
   double allocation = 0;
@@ -45,10 +45,10 @@ struct Costs {
 // Returns the costs of the amounts at these prices.
 Costs CostsOf(const AccountEntry& sums, const Prices& prices);
 
-inline constexpr std::string_view kByJob = ":job";  // stands for the job itself instead of a label
+inline constexpr std::string_view kByJob = ":job";  // value of CostQuery::by for groups with one job each
 
 struct CostQuery {
-  int64_t from_s = 0, to_s = 0;           // time [from_s, to_s)
+  int64_t from_s = 0, to_s = 0;
   int32_t step_windows = kWindowsPerDay;  // length of a step, > 0; steps start at multiples of it
   std::vector<std::string> by;            // labels, or kByJob; empty: one group of all jobs
   enum class Steps : uint8_t { kNone, kTotals, kGroups } steps = Steps::kTotals;
@@ -64,7 +64,7 @@ struct CostGroup {
 };
 struct CostStep {
   WindowId first;
-  AccountEntry sums;  // sums over all jobs
+  AccountEntry sums;  // sums over all jobs of the group
   // Sums by group for Steps::kGroups; elements of the last groups may be missing.
   std::vector<AccountEntry> groups;
 };

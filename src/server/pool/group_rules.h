@@ -14,7 +14,7 @@
 namespace taut::server {
 
 struct GroupRuleOptions {
-  std::string group = "{namespace}";  // NameTemplate of the group
+  std::string group = "{namespace}";  // template (NameTemplate) of the group's name
   std::string tier;                   // NameTemplate of the tier; "": all jobs have default_tier
   std::string default_tier = "production";
 };

@@ -79,7 +79,7 @@ void LiveQuota::Remove(const LiveTask& task) {
   const auto at = tasks_.find(task.name);
   if (at == tasks_.end()) return;
   if (!task.uid.empty() && !at->second.uid.empty() && task.uid != at->second.uid)
-    return;  // the name belongs to another task by now
+    return;  // another task has the name now
   usage_.RemoveTask(UseOf(at->second), true);
   tasks_.erase(at);
 }

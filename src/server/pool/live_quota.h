@@ -24,7 +24,7 @@ namespace taut::server {
 
 // A container of a task.
 struct LivePart {
-  std::string job;  // name of the job
+  std::string job;
   brain::QuotaVector amounts;
 };
 struct LiveTask {
@@ -94,8 +94,8 @@ class LiveQuota {
   const std::function<double()> steady_s_;
   const double hold_s_;
   bool has_tasks_ = false;
-  std::unordered_map<std::string, LiveTask> tasks_;  // by name
-  std::unordered_map<std::string, Held> held_;       // by name, or by UID
+  std::unordered_map<std::string, LiveTask> tasks_;  // key: name of the task
+  std::unordered_map<std::string, Held> held_;       // key: name of the task, or UID of a task without a name
   // Ends of holds, ascending; includes tasks for which no quota is held any more.
   std::deque<std::pair<double, std::string>> ends_;
   uint64_t nameless_ = 0;

@@ -133,7 +133,7 @@ TEST_F(Live, ARoomThatNoTaskTakesIsFreeAfterAWhile) {
   EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);
   now_s_ += 29;
   EXPECT_EQ(Left(), 0);
-  EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);  // another attempt
+  EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);  // a further attempt to create the task
   now_s_ += 29;
   EXPECT_EQ(Left(), 0);
   now_s_ += 1;

@@ -332,7 +332,7 @@ void MachineService::Forget(WindowId window) {
 void MachineService::Publish() {
   for (auto at = machines_.begin(); at != machines_.end(); ++at) {
     Machine& machine = at->second;
-    if (!machine.view->present) continue;  // the view is already published
+    if (!machine.view->present) continue;  // the view of an absent machine is already published
     for (size_t i = 0; i < machine.kept.size(); ++i) machine.view->amounts[i].promises = machine.kept[i];
     Predict(machine, *machine.view);
     const auto also = [&](const Machines::value_type& other) {

@@ -75,10 +75,10 @@ class MachineService {
   struct Task {
     PerResource<brain::Reservation> reservations;
     PerResource<float> highest = kAllAbsent;  // maximum usage
-    PlacedAmounts asked, cap;                 // last known amounts
+    PlacedAmounts asked, cap;                 // last known request and limit
   };
   struct Machine {
-    uint32_t number = 0;  // number of the task, its key in the predictors
+    uint32_t number = 0;  // number of the machine, its key in the predictors
     brain::TaskStates<Task> tasks;
     PerResource<OpenPromise> promises;
     PerResource<PromiseCounts> kept;
@@ -113,7 +113,7 @@ class MachineService {
   const MachineOptions options_;
   mutable std::mutex mutex_;
   Machines machines_;
-  std::vector<uint32_t> free_;  // numbers for new tasks
+  std::vector<uint32_t> free_;  // numbers for new machines
   uint32_t next_number_ = 0;
   std::vector<std::string> sources_;  // names in the order of their first appearance
   PerResource<std::unique_ptr<brain::DurablePredictor>> predictors_;

@@ -15,7 +15,7 @@ namespace taut::server {
 
 // Counts of machine-days whose prediction was compared with the usage that followed.
 struct PromiseCounts {
-  uint64_t judged = 0, passed = 0;  // `passed` counts peaks above the prediction
+  uint64_t judged = 0, passed = 0;  // numbers of compared days, and of days with a peak above the prediction
 };
 
 // Amounts of one resource on a machine, in cores or bytes; absent: unknown for the reason in `why`.
@@ -70,7 +70,7 @@ struct MachineTotals {
     MachineSum capacity, limits, reservations, usage, predicted, reclaimable, reclaimable_now;
     uint32_t learnt = 0;  // number of machines with a learned prediction
   };
-  PerResource<Of> of;  // sums by resource
+  PerResource<Of> of;
 };
 
 struct MachinesView {

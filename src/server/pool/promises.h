@@ -66,7 +66,7 @@ class PromiseTotals {
     int32_t day = 0;
     PerResource<PromiseCounts> of;
   };
-  std::deque<Day> days_;  // days, ascending
+  std::deque<Day> days_;  // days in ascending order
 };
 
 void Save(const PromiseCounts& counts, ByteWriter& out);

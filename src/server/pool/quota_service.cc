@@ -130,7 +130,7 @@ absl::Status QuotaService::Reload(brain::QuotaSpec spec, const GroupRuleOptions&
   rules_ = *std::move(rules);
   live_.Regroup();
   scheme_ = std::make_shared<const GroupScheme>(requests_.spec(), rules_, groups.group);
-  if (measured_at_.has_value()) Count(view);  // the same jobs, in the new groups
+  if (measured_at_.has_value()) Count(view);  // count the same jobs in the new groups
   return absl::OkStatus();
 }
 

@@ -39,7 +39,8 @@ struct QuotaView {
 };
 
 struct QuotaCounts {
-  uint64_t admitted = 0, queued = 0, refused = 0, ended = 0, failed_writes = 0;  // numbers since the start
+  // numbers of events since the start
+  uint64_t admitted = 0, queued = 0, refused = 0, ended = 0, failed_writes = 0;
 };
 
 // Maintains the use of quota and the requests. Thread-safe.
@@ -48,7 +49,7 @@ class QuotaService {
   struct Options {
     GroupRuleOptions groups;
     brain::QuotaRequestsOptions requests;
-    int64_t gone_after_s = 900;  // time without a measurement after which a job has no use, in seconds
+    int64_t gone_after_s = 900;  // time in seconds; a job that was not measured for this time has no use
     // Retention of ended requests, and their maximum number.
     int64_t keep_ended_days = 90;
     size_t max_ended = 100'000;
