@@ -13,7 +13,7 @@ constexpr size_t kMaxPayload = size_t{1} << 20;
 
 // Encodes the difference of two amounts, which is small if they are equal or close.
 void PutDifference(uint64_t value, uint64_t from, ByteWriter& out) {
-  const uint64_t difference = value - from;  // two's complement
+  const uint64_t difference = value - from;  // a negative difference is in two's complement
   out.PutVarint((difference << 1) ^ (difference >> 63 != 0 ? ~uint64_t{0} : 0));
 }
 uint64_t GetDifference(uint64_t from, ByteReader& in) {

@@ -18,7 +18,7 @@ constexpr WindowId kFirst{20'000 * kWindowsPerDay + 200};
 
 AccountAmounts RandomAmounts(Rng& rng) {
   AccountAmounts a;
-  if (rng.Below(8) == 0) return a;  // not measured
+  if (rng.Below(8) == 0) return a;  // the resource was not measured
   a.windows = 1;
   a.usage = rng.Below(uint64_t{1} << 40);
   a.windows_without_allocation = rng.Below(4) == 0 ? 1 : 0;

@@ -59,7 +59,7 @@ OwnedPass MakePass(uint64_t number) {
 SqliteStore::Options OptionsFor(const TempDir& dir) {
   SqliteStore::Options options;
   options.path = dir.File("store.db");
-  options.keep = {100'000, 100'000};  // never deleted
+  options.keep = {100'000, 100'000};  // retention longer than the test's windows, so that nothing is deleted
   options.regroup_after_hours = 0;
   return options;
 }

@@ -58,8 +58,8 @@ class InMemoryStore final : public Store, public History {
   std::vector<LateAccount> late_account_;
   std::map<WindowId, ClosedWindow> windows_;
   std::map<uint64_t, Decision> decisions_;
-  std::vector<OomRecord> ooms_;     // order: time, then arrival
-  std::vector<TierAct> tier_acts_;  // order: time, then arrival
+  std::vector<OomRecord> ooms_;     // in order of time, then of arrival
+  std::vector<TierAct> tier_acts_;  // in order of time, then of arrival
   std::map<uint64_t, SettingChange> settings_;
   std::map<uint32_t, Checkpoint> checkpoints_;
   std::map<WindowId, FleetPoint> fleet_;

@@ -74,7 +74,7 @@ const sqlite3_io_methods* Methods() {
       return Real(f)->pMethods->xFileControl(Real(f), op, arg);
     };
     m.xSectorSize = [](sqlite3_file*) { return static_cast<int>(kSectorBytes); };
-    m.xDeviceCharacteristics = [](sqlite3_file*) { return 0; };  // no guarantees
+    m.xDeviceCharacteristics = [](sqlite3_file*) { return 0; };  // the device guarantees nothing
     m.xShmMap = [](sqlite3_file* f, int page, int size, int extend, void volatile** to) {
       return Real(f)->pMethods->xShmMap(Real(f), page, size, extend, to);
     };

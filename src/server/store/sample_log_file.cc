@@ -24,7 +24,7 @@ namespace taut::server {
 namespace {
 
 constexpr std::string_view kMagic = "TAUTSMP1";
-constexpr size_t kHeadBytes = 4 + 8 + 8 + 8;  // length, sum, now, newest
+constexpr size_t kHeadBytes = 4 + 8 + 8 + 8;  // sizes of length, checksum, now and newest
 constexpr size_t kMostBuffered = size_t{32} << 20;
 constexpr size_t kMostBody = size_t{256} << 20;
 

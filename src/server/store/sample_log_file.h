@@ -64,7 +64,7 @@ class SampleLogFile final : public SampleLog {
   absl::Status unsynced_;         // error of the sync of closed segments since the last Flush(sync)
   int64_t segment_begin_us_ = 0;  // newest sample at the start of the open segment
   uint64_t next_number_ = 1, total_bytes_ = 0, lost_bytes_ = 0;
-  std::string writing_;  // scratch, swapped with buffer_
+  std::string writing_;  // scratch memory, swapped with buffer_ by a flush
 
   mutable std::mutex buffer_mutex_;
   std::string buffer_;  // encoded writes that are not in a file yet

@@ -10,7 +10,7 @@
 
 namespace taut::server {
 
-inline constexpr int32_t kStoreApplicationId = 0x54415554;  // "TAUT": identifies our files, also for `file`
+inline constexpr int32_t kStoreApplicationId = 0x54415554;  // "TAUT", also for the program `file`
 
 inline constexpr size_t kStoreVersion = 12;  // version of the tables: number of migrations
 // Returns the migrations. Migration i converts version i to version i + 1. Released migrations never change.

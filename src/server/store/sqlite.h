@@ -35,7 +35,7 @@ class Rows {
   Rows& operator=(const Rows&) = delete;
   ~Rows();
 
-  absl::StatusOr<bool> Next();  // false: there are no more rows
+  absl::StatusOr<bool> Next();  // returns false if there are no more rows
   int64_t Int(int column) const;
   std::optional<int64_t> IntOrNull(int column) const;
   std::optional<double> RealOrNull(int column) const;
@@ -104,7 +104,7 @@ class Database {
   absl::Status Execute(const char* sql);
   // Returns the single number that `sql` returns; 0 if there is no row.
   absl::StatusOr<int64_t> Number(const char* sql);
-  int64_t changes() const;  // rows changed by the last statement that wrote
+  int64_t changes() const;  // number of rows changed by the last statement that wrote
   bool in_transaction() const;
   const std::string& path() const { return path_; }
   // Makes write transactions take turns with write transactions of other connections that use `turns`, which must

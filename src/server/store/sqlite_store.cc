@@ -110,7 +110,7 @@ struct SqliteStore::Parts {
   }
 
   DamageLog damage;
-  std::unique_ptr<FileLock> lock, of_file;  // of_file: only if the file has several names
+  std::unique_ptr<FileLock> lock, of_file;  // of_file: lock of a file with several names
   WriteTurns turns;
   std::unique_ptr<Database> db;
   PassWriter writer;

@@ -22,7 +22,7 @@ namespace taut::server {
 struct Checkpoint {
   // Number of the chunk, a group of jobs. A later checkpoint of the same chunk replaces this checkpoint.
   uint32_t chunk = 0;
-  WindowId through;   // last window that the state includes
+  WindowId through;   // last window whose data the state includes
   std::string bytes;  // "": the chunk has no jobs any more, and the store deletes its checkpoint
 };
 // Chunk ID of a checkpoint without state. Such a checkpoint means that every older checkpoint is valid up to this
@@ -47,11 +47,11 @@ struct JobPast {
 struct PassRecord {
   // Null: no window closed (the pass has an OOM kill or a setting between two windows).
   const ClosedWindow* window = nullptr;
-  std::span<const JobRecord> new_jobs;    // numbers ascending, above all numbers assigned before
+  std::span<const JobRecord> new_jobs;    // jobs with ascending numbers above all numbers assigned before
   std::span<const JobId> forgotten_jobs;  // not restored by later starts; numbers and history stay
   // Forgotten jobs that have returned, with their previous numbers; written after forgotten_jobs.
   std::span<const JobRecord> returned_jobs;
-  int64_t forgotten_s = 0;  // time of forgetting
+  int64_t forgotten_s = 0;  // time at which the jobs were forgotten, seconds since the epoch
   // Known jobs with their new labels; written after new_jobs and returned_jobs.
   std::span<const JobRecord> relabelled_jobs;
   std::span<const Decision> decisions;
@@ -60,7 +60,7 @@ struct PassRecord {
   std::span<const TierAct> tier_acts;
   std::span<const SettingChange> settings;
   std::span<const Checkpoint> checkpoints;
-  std::span<const JobPast> pasts;  // usage of stored jobs
+  std::span<const JobPast> pasts;  // historical usage of jobs that are already stored
   const FleetPoint* fleet = nullptr;
   std::span<const AccountEntry> account;      // entries for `window`, ascending by job
   std::span<const LateAccount> late_account;  // entries for `pasts`
@@ -76,14 +76,14 @@ struct AccountSpan {
 
 // Receives the restored state, in this order: jobs, settings, checkpoints.
 struct RestoreSink {
-  absl::FunctionRef<absl::Status(const JobRecord&)> on_job;          // ascending numbers
+  absl::FunctionRef<absl::Status(const JobRecord&)> on_job;          // jobs ascending by number
   absl::FunctionRef<absl::Status(const SettingChange&)> on_setting;  // newest value of each job and key
-  absl::FunctionRef<absl::Status(const Checkpoint&)> on_checkpoint;  // ascending chunks, kFleetChunk last
+  absl::FunctionRef<absl::Status(const Checkpoint&)> on_checkpoint;  // ascending by chunk, kFleetChunk last
 };
 struct StoreEnds {
   std::optional<WindowId> first_window, last_window;  // first and last stored window
   uint64_t last_decision = 0, last_setting = 0, last_oom = 0;
-  std::optional<uint32_t> last_job;  // highest number ever assigned; absent if none
+  std::optional<uint32_t> last_job;  // highest job number ever assigned; absent if none
 };
 
 // Not thread-safe: one thread writes. On an error, the call stored nothing, unless noted otherwise.
@@ -126,7 +126,7 @@ struct DecisionQuery {
 };
 
 struct TierActQuery {
-  std::string job, machine;    // "": any
+  std::string job, machine;    // names; "": any job, any machine
   int64_t from_s = INT64_MIN;  // inclusive lower bound
   size_t limit = 100;
 };

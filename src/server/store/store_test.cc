@@ -74,11 +74,11 @@ TEST_P(StoreTest, RefusesNumbersThatDoNotAscend) {
   EXPECT_TRUE(absl::IsInvalidArgument(store_.Commit(pass.View())));
   pass.new_jobs.pop_back();
   pass.decisions.resize(1);
-  EXPECT_TRUE(absl::IsInvalidArgument(store_.Commit(pass.View())));  // decision 0
+  EXPECT_TRUE(absl::IsInvalidArgument(store_.Commit(pass.View())));  // number 0
   pass.decisions[0].id = 7;
   ASSERT_TRUE(store_.Commit(pass.View()).ok());
   pass.new_jobs.clear();
-  EXPECT_TRUE(absl::IsInvalidArgument(store_.Commit(pass.View())));  // decision 7 again
+  EXPECT_TRUE(absl::IsInvalidArgument(store_.Commit(pass.View())));  // decision 7 is already stored
   EXPECT_EQ(RestoreText(store_), "4 four 0\nnone to none, decision 7, setting 0, kill 0\n");
 }
 
@@ -337,7 +337,7 @@ TEST_P(StoreTest, AFewWindowsOfTheFutureForgetNothing) {
 
 TEST_P(StoreTest, JobDaysAreCutAtTheirEnds) {
   PassMaker maker(3, 200, kFirstPass);
-  for (int i = 0; i < 80; ++i) {  // over midnight: window 288 is the 39th
+  for (int i = 0; i < 80; ++i) {  // windows before and after midnight: window 288 is the 39th
     const ClosedWindow w = maker.Window();
     PassRecord pass;
     pass.window = &w;
