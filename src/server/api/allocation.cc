@@ -156,7 +156,7 @@ absl::Status CheckHours(const TimeSpan& window, int64_t step_s, bool is_between_
   const bool begins_a_day = window.from_s % kDaySeconds == 0;
   const bool ends_a_day = window.to_s >= hours_from_s || window.to_s % kDaySeconds == 0;
   if (begins_a_day && ends_a_day) return absl::OkStatus();
-  // a duration such as "7d" covers whole days
+  // a request for a duration such as "7d" is answered with whole days
   if (!is_between_times && length >= kDaySeconds) return absl::OkStatus();
   return absl::InvalidArgumentError(
       StrCat("invalid window: from ", UtcText(window.from_s), " to ", UtcText(window.to_s),

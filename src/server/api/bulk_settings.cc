@@ -16,7 +16,7 @@ constexpr size_t kMaxShown = 1000;
 
 struct Change {
   JobId job;
-  std::string name, key, before, after;  // `after` "": the value from the rules
+  std::string name, key, before, after;  // new value in `after`; "": the value from the rules
 };
 
 absl::StatusOr<std::vector<brain::KeyValue>> ParseWanted(const std::string& text) {

@@ -20,7 +20,7 @@ class BusinessHandlers : public CellApi {
     now_s_ = brain::kNovember + 10 * kDaySeconds;
     BudgetService::Options options;
     options.definition = brain::TwoBusinesses();
-    options.definition.groups[1].name = "media";  // retail pays for it
+    options.definition.groups[1].name = "media";  // the business retail pays for the group media
     options.price = {0, {brain::Coins(1), brain::Coins(1)}};
     options.source = "file budgets.yaml";
     options.log = &ledger_;

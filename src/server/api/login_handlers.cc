@@ -23,7 +23,7 @@ constexpr std::string_view kStyle =
 // A page with one paragraph of plain text.
 struct PageText {
   std::string_view title, text = {};
-  std::string_view refresh = {};  // "SECONDS; url=PATH"; "": no refresh
+  std::string_view refresh = {};  // content of the header Refresh, "SECONDS; url=PATH"; "": no refresh
   std::string_view link = {}, link_text = {};
 };
 

@@ -37,7 +37,7 @@ class RouteTimes {
   };
   size_t IndexOf(const HttpRequest& request) const;
 
-  std::vector<std::string_view> routes_;  // "other", then each path once
+  std::vector<std::string_view> routes_;  // "other", followed by each distinct path
   std::vector<Times> times_;              // durations of routes_, by index
 };
 

@@ -38,7 +38,7 @@ struct AboutDaemon {
   int64_t started_s = 0;
   bool pages = true;
   bool has_external = false;  // true if an external recommender is configured
-  bool takes_tokens = false;  // false: no authentication is required
+  bool takes_tokens = false;  // true if authentication is required
 };
 
 // The objects that the API shows.
