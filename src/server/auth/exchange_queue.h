@@ -20,7 +20,7 @@ struct ExchangeLimits {
   size_t waiting = 64;             // maximum number of waiting jobs of all addresses
   size_t of_address = 16;          // maximum number of waiting and running jobs of one address
   double failures = 20;            // failures of one address above which its sign-ins are rejected
-  double failures_per_s = 1 / 6.;  // failures that are forgotten per second: one in 6 s
+  double failures_per_s = 1 / 6.;  // number of failures that are forgotten per second: one in 6 s
   size_t addresses = 4096;         // maximum number of remembered addresses
 };
 

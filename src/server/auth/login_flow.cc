@@ -20,9 +20,9 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kRandomBytes = 32, kMostCookie = 100, kMostCode = 4096, kMostText = 200;
-constexpr int64_t kClockLeewayS = 60;  // allowed step of the clock backwards
+constexpr int64_t kClockLeewayS = 60;  // tolerated step of the clock backwards, in seconds
 
-// The parts of a cookie, which has the form "ID.TIME".
+// The parts of a sign-in cookie, whose form is "ID.TIME".
 struct CookieParts {
   std::string_view id;
   int64_t since_s = 0;

@@ -21,20 +21,20 @@ namespace taut::server {
 
 // The provider's endpoints for sign-in, from its discovery document.
 struct LoginProvider {
-  std::string authorization, token;  // addresses of the endpoints
+  std::string authorization, token;  // URLs of the endpoints
   bool secret_in_form = false;       // false: HTTP Basic; true: the provider supports only client_secret_post
 };
 
 struct LoginOptions {
   std::string issuer;
   std::string client_id;
-  std::string client_secret;  // "": a public client
-  std::string redirect_url;   // address of the callback; see CheckRedirectUrl
+  std::string client_secret;  // client's secret at the provider; "": a public client
+  std::string redirect_url;   // URL of the callback; see CheckRedirectUrl
   std::string scopes = "openid";
-  int64_t pending_s = 600;  // longest time from the start to the end of a sign-in
+  int64_t pending_s = 600;  // maximum time from the start to the end of a sign-in, in seconds
   // Maximum number of sign-ins whose callback arrived within the last pending_s.
   size_t max_pending = 1000;
-  std::function<std::string(size_t bytes)> random;  // cryptographically secure bytes
+  std::function<std::string(size_t bytes)> random;  // returns this number of cryptographically secure bytes
 };
 
 // End of every redirect URL. The part before kCallbackPath is the address of tautd's pages.

@@ -58,7 +58,7 @@ TEST_F(LoginFlowTest, SendsTheBrowserToTheProvider) {
   EXPECT_EQ(parameters["scope"], "openid groups");
   EXPECT_EQ(parameters["code_challenge_method"], "S256");
   for (const char* secret : {"state", "nonce", "code_challenge"}) {
-    EXPECT_EQ(parameters[secret].size(), 43U) << secret;  // 256 bits
+    EXPECT_EQ(parameters[secret].size(), 43U) << secret;  // 256 bits in base64url
     EXPECT_THAT(begun.cookie, Not(HasSubstr(parameters[secret]))) << secret;
   }
   EXPECT_NE(parameters["state"], parameters["nonce"]);

@@ -28,16 +28,16 @@ class LoginService {
  public:
   struct Options {
     LoginOptions flow;
-    std::string name;     // the provider's name, as shown to people
-    std::string ca_file;  // PEM; "": the system's CAs
+    std::string name;     // name of the provider for users
+    std::string ca_file;  // path of the CAs in PEM; "": the system's CAs
     int64_t session_s = 12 * 3600;
     std::vector<std::string> proxies = {};  // addresses of proxies whose X-Forwarded-For is trusted
     ExchangeLimits limits = {};             // bounds of waiting and running exchanges
     int threads = 4;                        // number of parallel exchanges
-    std::chrono::seconds most_waiting{30};  // longest wait of an exchange for its turn
-    std::chrono::seconds key_wait{15};      // longest wait for the provider's new keys
+    std::chrono::seconds most_waiting{30};  // maximum time that an exchange waits for its turn
+    std::chrono::seconds key_wait{15};      // maximum time that an exchange waits for the provider's new keys
     std::shared_ptr<const OidcVerifier> verifier;
-    std::function<std::shared_ptr<const LoginProvider>()> provider;  // null: the endpoints are not known
+    std::function<std::shared_ptr<const LoginProvider>()> provider;  // returns null while unknown
     std::function<void()> refresh;  // requests a fetch of the provider's document
     std::function<int64_t()> now_s;
   };
@@ -68,14 +68,14 @@ class LoginService {
                         const std::string& address);
   struct Outcome {
     LoginFlow::Stage stage = LoginFlow::Stage::kUnknown;
-    std::string session = {};  // kDone: value of the session's cookie
-    std::string error = {};    // kFailed: a sentence
+    std::string session = {};  // value of the session's cookie, if kDone
+    std::string error = {};    // sentence about the cause, if kFailed
   };
   // Returns the state of the browser's sign-in. If the sign-in is done, also starts the session.
   Outcome Collect(std::string_view cookie);
 
   struct Counts {
-    uint64_t done = 0, failed = 0;  // sign-ins
+    uint64_t done = 0, failed = 0;  // numbers of sign-ins
   };
   Counts counts() const { return {done_, failed_}; }
 

@@ -12,7 +12,7 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kCookieBytes = 32;
-constexpr int64_t kBackS = 60;  // allowed step of the clock backwards
+constexpr int64_t kBackS = 60;  // tolerated step of the clock backwards, in seconds
 
 // Returns the digest of a cookie. Only digests are stored: tautd's memory contains no valid cookie, and the
 // duration of a look-up reveals nothing.

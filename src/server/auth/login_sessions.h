@@ -21,13 +21,13 @@ class LoginSessions final : public BrowserSessions {
  public:
   struct Options {
     int64_t session_s = 12 * 3600;
-    bool secure = true;  // pages use https; selects the cookie's name
+    bool secure = true;  // true if the pages use https; selects the cookie's name
     // Maximum numbers of sessions, in total and of one user. If a bound is reached, a new session ends the oldest
     // session.
     size_t max_sessions = 5000, max_of_user = 20;
     std::shared_ptr<const OidcVerifier> verifier;
     std::function<std::string(size_t bytes)> random;
-    std::function<int64_t()> now_s;  // the wall clock, as used for tokens
+    std::function<int64_t()> now_s;  // returns the wall-clock time that also applies to tokens
   };
   explicit LoginSessions(Options options) : options_(std::move(options)) {}
 

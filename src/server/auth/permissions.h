@@ -14,18 +14,18 @@ namespace taut::server {
 
 // Permission that a route requires. A caller who is bound to groups has the permission for these groups only.
 enum class Act : uint8_t {
-  kLook,          // the pages, the API's description, and the caller's own permissions
-  kSeeJobs,       // usage, limits, decisions, OOM kills, tier acts, events, settings and what-if of jobs
-  kSeeQuota,      // quota, requests for quota, and whether a request would be admitted
-  kSeeMoney,      // costs, bills, budgets, and the money that limits save
-  kMoveMoney,     // transfers, splits and the expiry of money of businesses and groups
-  kGrantMoney,    // grants of additional money, overrides, and freezing money
-  kSetJobs,       // settings of jobs
-  kMakeRequests,  // requests for quota, and ending the caller's own requests
+  kLook,          // viewing the pages, the API's description, and the caller's own permissions
+  kSeeJobs,       // reading usage, limits, decisions, OOM kills, acts, events, settings and what-if of jobs
+  kSeeQuota,      // reading quota and requests for quota, and checking whether a request would be admitted
+  kSeeMoney,      // reading costs, bills, budgets, and the money that limits save
+  kMoveMoney,     // transferring, splitting and expiring money of businesses and groups
+  kGrantMoney,    // granting additional money, overriding, and freezing money
+  kSetJobs,       // changing settings of jobs
+  kMakeRequests,  // making requests for quota, and ending the caller's own requests
   kEndRequests,   // ending the requests of other people
-  kSeePlatform,   // machines, metrics, totals over time: data that belongs to no single group
+  kSeePlatform,   // reading machines, metrics and totals over time, which belong to no single group
   kWriteSamples,
-  kRunPlatform,  // tautd itself: an operator confirms that its clock is right
+  kRunPlatform,  // operating tautd itself: confirming that its clock is right
 };
 inline constexpr int kNumActs = 12;
 

@@ -22,8 +22,8 @@ namespace taut::server {
 class ProviderKeys {
  public:
   struct Options {
-    std::string issuer;               // https://..., or http:// on loopback
-    std::string ca_file;              // PEM; "": the system's CAs
+    std::string issuer;               // URL of the issuer: https://..., or http:// on loopback
+    std::string ca_file;              // path of the CAs in PEM; "": the system's CAs
     std::chrono::seconds every{300};  // interval between fetches
     // Delay after a failed fetch, and least time between two fetches that unknown keys cause.
     std::chrono::seconds retry{10};

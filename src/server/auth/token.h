@@ -34,7 +34,7 @@ class KeySet {
 
 struct TokenRules {
   std::string issuer;    // required value of `iss`
-  std::string audience;  // required value; one of `aud`
+  std::string audience;  // required value; must be one of `aud`
   std::string user_claim = "sub";
   // Name of the claim with the groups, or a path of names separated by dots: "realm_access.roles". The
   // claim's value is a text or a list of texts.
@@ -48,7 +48,7 @@ struct TokenRules {
 struct VerifiedToken {
   std::string user;
   std::vector<std::string> groups;
-  int64_t expires_s = 0;  // end of the token's validity, with the leeway added
+  int64_t expires_s = 0;  // end of the token's validity including the leeway, seconds since the epoch
 };
 
 // Returns true if the text has the form of a JWT: two dots.

@@ -80,7 +80,7 @@ TEST_F(Token, WithAWrongSignatureIsRefused) {
     EXPECT_EQ(Why(StrCat(head, ".", payload, ".")), "not a signed token") << alg;
     EXPECT_THAT(Why(StrCat(head, ".", payload, good.substr(second))), HasSubstr("not signed with")) << alg;
   }
-  // An HMAC whose secret is the text of the public key.
+  // A token with an HMAC whose secret is the text of the public key.
   const std::string secret = TokenMaker::PublicOf(maker().rsa(), "r", "");
   cjose_jwk_t* key =
       cjose_jwk_create_oct_spec(reinterpret_cast<const uint8_t*>(secret.data()), secret.size(), nullptr);
