@@ -53,7 +53,7 @@ absl::StatusOr<AgentConfig> ReadAgentConfig(const std::string& path);
 
 using AgentSetting = SettingRow<AgentConfig>;
 std::span<const AgentSetting> AgentSettingsTable();
-// A key of an item in `tasks`.
+// A key of an item in the list `tasks`.
 struct TaskRuleKey {
   std::string_view key, help;
 };

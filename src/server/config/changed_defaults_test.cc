@@ -21,7 +21,7 @@ namespace {
 using ::testing::HasSubstr;
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
-// Every setting of every file, with its default.
+// All settings of all files, with their defaults.
 struct AllSettings {
   DaemonConfig daemon;
   brain::JobPolicy jobs;
@@ -123,7 +123,7 @@ TEST(ReleasedDefaults, RowsNameTheDefaultThatHoldsNow) {
   }
 }
 
-// A table of changes that later versions could have.
+// A table with changes like those of later versions.
 constexpr ChangedDefault kChanges[] = {
     {"server.threads", "3", "4", "0.2.0", "more cores"},
     {"server.listen", "[127.0.0.1:7071, 127.0.0.1:7072]", "[127.0.0.1:7070]", "0.2.0", "one port"},

@@ -67,7 +67,7 @@ class DaemonReader {
   DaemonConfig& config_;
   brain::JobPolicy defaults_;
   std::vector<brain::JobRule> rules_;
-  std::vector<std::string> signals_;  // named by the mapping rules
+  std::vector<std::string> signals_;  // names of signals that the mapping rules define
 };
 
 absl::Status DaemonReader::RestoreOlderDefaults(const YAML::Node& root) {

@@ -33,14 +33,14 @@ namespace taut::server {
 enum class ActuatorKind : uint8_t { kDryRun, kAgents, kKubernetes };
 
 struct StoreConfig {
-  std::string path = "tautd.db";  // "memory": all data are lost when the daemon stops
-  int history_days = 30;          // retention of usage
+  std::string path = "tautd.db";  // path of the store; "memory": all data are lost when the daemon stops
+  int history_days = 30;          // retention of usage in days
   int decision_days = 90;
   int checkpoint_windows = 6;
   int forget_jobs_days = 30;
 };
 
-// The log on standard error.
+// Settings of the log, which tautd writes to standard error.
 struct LogConfig {
   std::string level = "info", format = "text";
 };
@@ -67,7 +67,7 @@ struct DaemonConfig {
   QuotaConfig quota;
   BudgetsConfig budgets;
   MachinesConfig machines;
-  brain::PolicyRules rules;  // includes the defaults of jobs
+  brain::PolicyRules rules;  // rules of the file, and the default settings of jobs
   brain::MigrationSettings migration;
   brain::VerticalSettings recommenders;
   std::vector<ActuatorKind> actuators = {ActuatorKind::kDryRun};

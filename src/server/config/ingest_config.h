@@ -22,7 +22,7 @@ struct IngestConfig {
 
 // History that is backfilled: into an empty store, for a gap, and for jobs that appear later.
 struct BackfillConfig {
-  std::string prometheus_url;  // "": disabled
+  std::string prometheus_url;  // URL of the Prometheus server; "": disabled
   double days = 14;
   // Interval between requests for the history of jobs that appeared later; 0: never.
   int64_t later_jobs_s = 3600;

@@ -26,7 +26,7 @@ enum class HeldPods : uint8_t { kOff, kNew, kAll };
 // Webhooks for new pods. The mutating webhook applies the limits of the pod's workload. The validating
 // webhook checks quota.
 struct AdmissionConfig {
-  std::string listen;                       // ADDRESS:PORT; "": disabled
+  std::string listen;                       // listen address ADDRESS:PORT; "": disabled
   std::string name = "tautd.tautline.svc";  // DNS name or IP address to which the API server connects
   std::string configuration = "tautline";   // name of the webhook configurations that receive the certificate
   QuotaWebhook quota = QuotaWebhook::kOff;
@@ -43,7 +43,7 @@ struct KubernetesConfig {
   int64_t evict_after_s = 300;      // delay of an eviction (kEvict) after the kubelet deferred a resize
   std::string node_group_label;     // label of nodes; DaemonSets are split by its value; "": not split
   std::string lease;                // NAMESPACE/NAME of the lease; "": none
-  std::string namespaces;           // pattern of namespaces; "": all
+  std::string namespaces;           // pattern of the namespaces; "": all namespaces
   bool events = true;               // true if tautd writes Events for decisions
   bool status_annotations = false;  // true if tautd writes tautline.dev/status to workloads
   bool annotations = true;  // true if annotations of namespaces and workloads are settings of their jobs

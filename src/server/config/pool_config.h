@@ -22,14 +22,14 @@ struct PricesConfig {
     return std::ranges::any_of(per_hour, [](double price) { return price > 0; });
   }
   std::string currency = "EUR";
-  std::vector<std::string> budgets;  // "LABEL=VALUE: AMOUNT"
+  std::vector<std::string> budgets;  // budgets in the form "LABEL=VALUE: AMOUNT"
   // Shares of a budget at which a notification is sent.
   std::vector<std::string> alerts = {"50%", "80%", "100%"};
   std::string file = {};  // path of the price file (price_file.h); "": no bills
 };
 // Budget of a calendar month for the jobs with one value of a label, or for all jobs.
 struct BudgetLine {
-  std::string label, value;  // "": all jobs
+  std::string label, value;  // label of the jobs and its value; "": all jobs
   double per_month = 0;
 };
 // Parses a line such as "LABEL=VALUE: AMOUNT". InvalidArgument if it is malformed.
@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<double>> ParseBudgetAlerts(std::span<const std::strin
 
 // The quota file, and rules that assign jobs to groups (src/server/pool/).
 struct QuotaConfig {
-  std::string file;  // "": no quota
+  std::string file;  // path of the quota file; "": no quota
   std::string group = "{namespace}", tier;
   std::string default_tier = "production";
   int64_t start_within_s = 3600, gone_after_s = 900;
@@ -51,7 +51,7 @@ struct QuotaConfig {
 
 // Budgets of businesses and groups (src/server/pool/budget_service.h).
 struct BudgetsConfig {
-  std::string file;  // "": disabled
+  std::string file;  // path of the budgets file; "": disabled
   int entries_per_day = 500;
 };
 
@@ -62,7 +62,7 @@ struct MachinesConfig {
 
 // gRPC listener for requests for quota (src/server/pool/admission_server.h).
 struct QuotaGrpcConfig {
-  std::vector<std::string> listen;  // empty: disabled
+  std::vector<std::string> listen;  // listen addresses; empty: disabled
   std::string certificate_file, key_file, client_ca_file;
 };
 

@@ -46,7 +46,7 @@ class PriceReader {
 
   absl::StatusOr<brain::Pricing> Read(const YAML::Node& root) {
     constexpr std::array<std::string_view, 5> kKeys = {"currency", "tiers", "jobs", "groups", "pool"};
-    YAML::Node jobs;  // parsed after the tiers that they name
+    YAML::Node jobs;  // rules of jobs, parsed after the tiers to which the rules refer
     absl::Status s =
         ForEachEntry(root, name_, "the price file", [&](const YAML::Node& key, const YAML::Node& value) {
           const std::string& k = key.Scalar();

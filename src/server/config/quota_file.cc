@@ -125,7 +125,7 @@ class QuotaReader {
     if (s.ok()) out_.spec.pools.push_back(std::move(pool));
     return s;
   }
-  // Every other key is a resource.
+  // Every key except the known keys is the name of a resource.
   absl::Status ReadUse(const YAML::Node& node) {
     brain::QuotaUse use;
     std::string until;

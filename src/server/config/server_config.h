@@ -15,7 +15,7 @@ namespace taut::server {
 
 // Sign-in to the pages with an OpenID Connect provider.
 struct LoginConfig {
-  std::string client_id;  // "": disabled
+  std::string client_id;  // client ID at the provider; "": disabled
   std::string client_secret_file, redirect_url, name;
   std::string scopes = "openid";
   int64_t session_s = 12 * 3600;
@@ -24,9 +24,9 @@ struct LoginConfig {
 
 // Tokens of an OpenID Connect provider (src/server/auth/).
 struct OidcConfig {
-  std::string issuer;  // "": disabled
+  std::string issuer;  // URL of the provider; "": disabled
   std::string audience, user_claim = "sub", groups_claim = "groups", ca_file;
-  std::vector<std::string> bindings;  // "CLAIM: ROLE GROUP,GROUP"
+  std::vector<std::string> bindings;  // bindings in the form "CLAIM: ROLE GROUP,GROUP"
   int64_t keep_keys_s = 24 * 3600;
   LoginConfig login;
 };
@@ -35,7 +35,7 @@ struct ServerConfig {
   // The default of `listen` is 127.0.0.1:7070. Tokens are not stored in this struct: OpenServerOptions reads
   // them from the token files.
   ServerOptions options;
-  std::string writer_tokens_file, reader_tokens_file, operator_tokens_file;  // "": none
+  std::string writer_tokens_file, reader_tokens_file, operator_tokens_file;  // paths; "": none
   std::string group_tokens_file, platform_tokens_file;
   OidcConfig oidc;
   bool pages = true;  // true if the server has the dashboard in addition to the API

@@ -18,7 +18,7 @@
 
 namespace taut::server {
 
-// Calls RestoreDefaults for kScopeRecommenders.
+// Calls RestoreDefaults for the settings of recommenders (kScopeRecommenders).
 absl::Status RestoreVerticalDefaults(std::string_view version, brain::VerticalSettings& settings,
                                      std::span<const ChangedDefault> changes = ChangedDefaults());
 
