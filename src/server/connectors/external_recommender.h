@@ -15,12 +15,12 @@ namespace taut::server {
 
 struct ExternalRecommenderOptions {
   std::string address;                              // address of the service, HOST:PORT
-  std::string ca_file, certificate_file, key_file;  // PEM files; all empty: no TLS
+  std::string ca_file, certificate_file, key_file;  // paths of PEM files; all empty: no TLS
   std::string cell;                                 // name of the cell, sent with each request
   int64_t deadline_ms = 10'000;                     // timeout of a call
   int hold_windows = 6;   // number of windows for which an answer is valid after its window
   size_t max_jobs = 500;  // maximum number of jobs per call
-  double max_step = 10;   // bound ExternalBounds::max_step
+  double max_step = 10;   // bound of answers (ExternalBounds::max_step)
   std::function<PerResource<double>()> machine{};  // returns ExternalBounds::machine; empty: unknown
   std::function<int64_t()> now_s;                  // returns the time for health(); any thread calls it
 };

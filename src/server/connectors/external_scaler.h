@@ -37,11 +37,11 @@ using ReplicasOf = std::function<absl::StatusOr<int64_t>(const std::string& job)
 
 struct ScalerServerOptions {
   std::vector<std::string> listen;         // addresses such as "127.0.0.1:7072"; port 0: any free port
-  std::string certificate_file, key_file;  // PEM; TLS if both are set
+  std::string certificate_file, key_file;  // paths of PEM files; TLS if both are set
   // CA of the clients' certificates, which TLS then requires; "": none
   std::string client_ca_file;
-  int max_connections = 64;  // limit, also bounded by half of the process's file descriptors
-  int max_streams = 1000;    // maximum number of open streams of StreamIsActive; more get RESOURCE_EXHAUSTED
+  int max_connections = 64;     // limit, also bounded by half of the process's file descriptors
+  int max_streams = 1000;       // maximum number of open streams; further streams get RESOURCE_EXHAUSTED
   int stream_period_ms = 1000;  // interval at which the numbers for open streams are checked
 };
 
@@ -50,7 +50,7 @@ struct ScalerServerCounts {
   uint64_t unknown_job = 0;  // calls that ended with NOT_FOUND
   uint64_t no_number = 0;    // calls that ended with FAILED_PRECONDITION
   uint64_t failed = 0;       // calls that ended with another error
-  uint64_t streams = 0;      // open streams
+  uint64_t streams = 0;      // number of open streams
   // Number of connections that were closed because of max_connections, including connections that were closed to
   // make room for new ones.
   uint64_t rejected_connections = 0;

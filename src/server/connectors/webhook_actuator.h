@@ -39,8 +39,8 @@ class WebhookActuator final : public Actuator {
     std::string instance;
     // Returns the secret. Called before each request, so that a changed secret needs no restart.
     std::function<absl::StatusOr<std::string>()> secret;
-    std::function<int64_t()> unix_s;   // time in requests
-    std::function<double()> steady_s;  // clock for delays
+    std::function<int64_t()> unix_s;   // returns the Unix time for requests
+    std::function<double()> steady_s;  // returns the time for delays
   };
   // Sends no order before Start().
   WebhookActuator(Options options, std::unique_ptr<HttpPoster> poster)

@@ -248,7 +248,7 @@ TEST_F(WebhookActuatorTest, TheQueueIsBoundedInOrdersAndBytes) {
   queue_options_.max_bytes = 2000;
   for (uint64_t i = 1; i <= 4; ++i) Order(i, StrCat("shop/", i), 2);
   EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("4 failed: not sent to the webhook: 3 orders are waiting")));
-  Order(5, "shop/3", 2);  // replaces decision 3
+  Order(5, "shop/3", 2);  // replaces the order of decision 3
   EXPECT_THAT(Outcomes(), ElementsAre("3 superseded: replaced by decision 5"));
   Steps();
   Outcomes();
@@ -279,7 +279,7 @@ TEST_F(WebhookActuatorTest, WaitingOrdersSurviveARestartUnderTheSameKey) {
   now_s_ = 7;  // the steady clock is lower after another boot
   Restart("i2", state);
   EXPECT_EQ(Hook().SaveState(), state) << "in the same sequence";
-  Order(5, "web", 2);  // the decision has no outcome in the store
+  Order(5, "web", 2);  // the store has no outcome of the decision
   EXPECT_EQ(Steps(), 2);
   EXPECT_THAT(Keys(), ElementsAre("i1-6-t1", "i1-5"));
   EXPECT_THAT(Outcomes(), ElementsAre("6 applied", "5 applied"));

@@ -22,7 +22,7 @@ class WebhookCell {
  public:
   WebhookCell() : cell_(80) { Restart(true); }
 
-  // Restarts the daemon like after a kill.
+  // Restarts the daemon as after a kill.
   void Restart(bool answers) {
     auto poster = std::make_unique<Endpoint>(sent_, keys_);
     poster->answers = answers;
@@ -31,7 +31,7 @@ class WebhookCell {
     options.instance = StrCat("start-", ++starts_);
     options.secret = [] { return std::string("secret"); };
     options.unix_s = [] { return ControlCell::kStart; };
-    options.steady_s = [this] { return now_s_ += 100; };  // longer than any pause
+    options.steady_s = [this] { return now_s_ += 100; };  // exceeds any pause
     options.queue.give_up_s = 1e9;
     auto next = std::make_unique<WebhookActuator>(std::move(options), std::move(poster));
     cell_.actuator = next.get();
