@@ -31,7 +31,7 @@ uint16_t PackAmount(float amount) {
 }
 double UnpackAmount(uint16_t code) { return std::exp2(code / 1024.0 - 16); }
 
-uint64_t Mix(uint64_t x) {  // splitmix64
+uint64_t Mix(uint64_t x) {  // the finalizer of splitmix64
   x += 0x9E3779B97F4A7C15ULL;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
@@ -65,7 +65,7 @@ int64_t FeedCell::StepMs(const Steps& s, int step) const {
 }
 
 int64_t FeedBytes(int jobs, int days) {
-  constexpr int64_t kBytesOfJobDay = 8192;  // measured; 200 jobs and 42 days need 66 MB
+  constexpr int64_t kBytesOfJobDay = 8192;  // measured value; 200 jobs and 42 days need 66 MB
   return kBytesOfJobDay * std::max(jobs, 0) * std::max(days, 0);
 }
 

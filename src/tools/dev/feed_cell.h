@@ -71,7 +71,7 @@ class FeedCell {
 
  private:
   enum class Owner : uint8_t { kDeployment, kStatefulSet, kCronJob };
-  struct Row {  // amounts as codes of PackAmount()
+  struct Row {  // usage of a task in a window, encoded by PackAmount()
     uint16_t cpu_mean = 0, cpu_peak = 0, memory_mean = 0, memory_peak = 0;
   };
   struct Pod {

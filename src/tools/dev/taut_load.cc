@@ -170,7 +170,7 @@ void UseCpu(const LoadShape& cpu, int index, int64_t start_us, int64_t period_us
   }
 }
 
-// Prints a line of the report every second.
+// Prints one line of the report per second.
 class Report {
  public:
   Report(const std::optional<LoadShape>& cpu, int64_t start_us)
