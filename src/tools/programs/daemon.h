@@ -62,7 +62,7 @@ class Daemon {
   server::DaemonClock clock_;
   server::DaemonContext context_;
   std::unique_ptr<server::Store> store_;
-  server::History* history_ = nullptr;  // same object as store_
+  server::History* history_ = nullptr;  // the object in store_
   // file in the store's folder; null if the store is in memory
   std::unique_ptr<server::SampleLogFile> samples_;
   server::ActuatorSet actuators_;
@@ -72,7 +72,7 @@ class Daemon {
   bool backfill_cut_ = false;          // true if a stop interrupted the backfill; written by the loop only
   std::optional<WindowId> looked_at_;  // last closed window that the loop has processed
 
-  std::mutex mutex_;  // guards stopping_; wake_ waits on it
+  std::mutex mutex_;  // guards stopping_; used by wake_
   std::condition_variable wake_;
   bool stopping_ = false;
   std::thread loop_;
