@@ -10,7 +10,7 @@
 namespace taut::tools {
 
 struct CellPage {
-  std::string title, conditions;  // plain text
+  std::string title, conditions;  // texts without markup
   std::vector<brain::CellResource> resources;
 };
 

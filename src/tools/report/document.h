@@ -63,7 +63,7 @@ struct DocumentTable {
 struct ChartAxis {
   std::string name;
   Form form;
-  bool logarithmic = false;  // true: points at or below 0 are left out
+  bool logarithmic = false;  // true: points at or below 0 are not drawn
 };
 enum class ChartLine : uint8_t { kSolid, kDashed, kStacked };
 struct ChartSeries {

@@ -19,7 +19,7 @@ class ReplicaTrack {
   struct Column {
     std::optional<double> load;  // highest load of the steps; absent: no load was measured
     double capacity = 0;         // lowest capacity of the steps: the load above which tasks are overloaded
-    double tasks = 0;            // mean number of tasks, starting tasks included
+    double tasks = 0;            // mean number of tasks, including starting tasks
     uint32_t steps = 0;          // number of measured steps
   };
   // Covers the time [from_s, to_s). `capacity` is the load above which one task is overloaded.
@@ -43,7 +43,7 @@ struct ReplicasPageJob {
 };
 
 struct ReplicasPage {
-  std::string title, conditions;  // plain text
+  std::string title, conditions;  // texts without markup
   OverloadModel model = OverloadModel::kShed;
   std::vector<std::string> policies;
   std::vector<ReplicaScore> totals;  // one score per policy, summed over the jobs

@@ -65,7 +65,7 @@ TEST_F(ReportBrowserTest, DrawsEveryPart) {
   EXPECT_THAT(document, HasSubstr("<span class=\"job-name\">vm-030</span>"));  // the table of jobs
   // the heatmap of a job story
   EXPECT_THAT(document, HasSubstr("class=\"strip mark-of p-analogs\""));
-  EXPECT_THAT(document, HasSubstr("class=\"paragraph\">Of 412 job-days that "));  // the reason in this story
+  EXPECT_THAT(document, HasSubstr("class=\"paragraph\">Of 412 job-days that "));  // the story's reason
 }
 
 TEST_F(ReportBrowserTest, HostileNamesBecomeText) {

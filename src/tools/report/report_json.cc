@@ -73,7 +73,7 @@ void ColumnUnlessFirst(std::string_view name, const Items& items, const Items* f
   Column(name, items, json, [&](const auto& item) { write(value(item)); });
 }
 
-// Writes the days of the fleet. `first` is the first lane of the resource; null if `lane` is this lane.
+// Writes the days of the fleet. `first` is the first lane of the resource; null if `lane` itself is the first.
 void WriteFleet(const LaneResult& lane, const LaneResult* first, JsonWriter* json) {
   const auto* days = first != nullptr ? &first->fleet : nullptr;
   const auto whole = [&](int64_t value) { json->Int(value); };
@@ -118,7 +118,7 @@ void WriteJobs(const LaneResult& lane, const LaneResult* first, double seconds, 
   json->EndObject();
 }
 
-// Returns the first lane of the resource; null if `lane` is this lane.
+// Returns the first lane of the resource; null if `lane` itself is the first.
 const LaneResult* FirstOfResource(const ReplayResult& result, const LaneResult& lane) {
   for (const LaneResult& other : result.lanes) {
     if (other.resource == lane.resource) return &other == &lane ? nullptr : &other;

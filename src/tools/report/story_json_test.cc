@@ -86,7 +86,7 @@ TEST(StoryJsonTest, AddsUpColumnsTooFineToDraw) {
   const json story = Written(StoryOf(columns));
   EXPECT_EQ(story["dt"], 3 * 3600);
   EXPECT_EQ(story["heat"].size(), (columns.size() + 2) / 3);
-  const auto levels = Unpack(story["heat"][0].get<std::string>());  // lowest buckets 10, 11, 10
+  const auto levels = Unpack(story["heat"][0].get<std::string>());  // merges buckets 10, 11, 10
   EXPECT_GT(levels.at(10), levels.at(11));
   EXPECT_EQ(story["peak"][0], 2);
 }
