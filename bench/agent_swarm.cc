@@ -39,9 +39,9 @@ struct Args {
   double period_s = 10;
 };
 
-constexpr double kBeatS = 10;    // seconds of node time
-constexpr double kSpreadS = 1;   // seconds of real time
-constexpr double kGraceS = 120;  // seconds of node time, as in ingest.grace
+constexpr double kBeatS = 10;    // interval of heartbeats, in seconds of node time
+constexpr double kSpreadS = 1;   // maximum delay of an agent's window, in seconds of real time
+constexpr double kGraceS = 120;  // grace of the daemon (ingest.grace), in seconds of node time
 constexpr int64_t kPollUs = 5000;
 
 double Seconds() {

@@ -91,7 +91,7 @@ class Scale {
       const Timestamp now = Timestamp::FromSeconds(kStart + w * 300 + 180);
       const absl::Status s = control_->Tick(now);
       if (!s.ok()) fmt::print("tick: {}\n", Message(s));
-      ReturnFreedMemory();  // tautd does this, too
+      ReturnFreedMemory();  // as tautd does
       const server::PassTimes pass = control_->status().last_pass();
       if (pass.steps_ms.empty() || w < args_.windows / 2) continue;
       passes.push_back(pass.total_ms);
@@ -187,7 +187,7 @@ class Scale {
     const HttpResponse response = router_->Handle(request);
     const double took_ms = Milliseconds() - start_ms;
     if (response.status != 200) {
-      // The time of an error response is not a measurement.
+      // An error response must not be measured.
       fmt::print(stderr, "daemon_scale: {}: {} {}\n", target_text, response.status, response.body);
       std::exit(1);
     }
