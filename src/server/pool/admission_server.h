@@ -23,8 +23,8 @@ namespace taut::server {
 using IdentifyCaller =
     std::function<absl::Status(HttpRequest& caller, const std::optional<std::string>& certificate_name)>;
 
-// Objects that the server calls, which must outlive it. If `service` is null, `identify` must return an error for
-// every call.
+// Objects that the server calls, and which must outlive the server. If `service` is null, `identify` must return
+// an error for every call.
 struct AdmissionParts {
   IdentifyCaller identify;
   QuotaService* service = nullptr;

@@ -204,7 +204,7 @@ void CapacityService::MakeQuotes() {
   }
 }
 
-// Returns the quote at hour `until`, which depends on all earlier hours and on the promises made in them.
+// Returns the quote at hour `until`, which depends on all earlier hours and on the promises made in these hours.
 brain::Quote CapacityService::QuoteOf(size_t tier, Resource r, size_t horizon, const Series& series,
                                       int32_t until) const {
   brain::Quote none;

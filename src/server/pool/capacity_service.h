@@ -1,6 +1,6 @@
-// The actuary of a running cell. The service stores hourly time series. For each tier, it computes how much
-// capacity can still be sold, and with which promised availability. Source: docs/algorithms/economy.md, "Capacity
-// of a running cell".
+// The actuary of a running cell. The service stores hourly time series. For each tier, the service computes how
+// much capacity can still be sold, and with which promised availability. Source: docs/algorithms/economy.md,
+// "Capacity of a running cell".
 //
 // The replay uses the same arithmetic. An Actuary (brain/economy/actuary.h) makes each quote from the stored
 // hours, and a PromiseLedger contains each promise. Quotes for a month or longer are made at midnight (UTC), other

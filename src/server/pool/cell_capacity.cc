@@ -137,7 +137,8 @@ class CellCapacityMaker {
       const double limit = task.limit[i].value_or(task.usage[i].value_or(0));
       sum.allocation += limit;
       sum.allocated[tier] += limit;
-      // The usage of an unmeasured task is assumed to be its reservation, or its limit if there is none.
+      // The usage of an unmeasured task is assumed to be its reservation, or its limit if the task has no
+      // reservation.
       if (measured) sum.use[tier] += task.usage[i].value_or(task.reservation[i].value_or(limit));
     }
   }

@@ -25,7 +25,7 @@ std::string_view Name(CapacitySource source);  // returns "none", "machines" or 
 // Amounts of one resource in cores or bytes; absent: unknown. Vectors are by tier, and empty if unknown.
 struct CapacityAmounts {
   std::optional<double> capacity;  // sum over the machines that accept tasks
-  // Larger of the amount that groups have bought (quota) and the amount allocated to them.
+  // Larger of the amount that groups have bought (quota) and the amount that is allocated to groups.
   std::optional<double> reservation;
   std::optional<double> allocation;  // limits of running tasks (requests for containers of Kubernetes)
   std::optional<double> usage;       // mean for CPU, peak for memory

@@ -55,7 +55,7 @@ void LiveQuota::Replace(std::vector<LiveTask> tasks) {
   const std::lock_guard lock(mutex_);
   has_tasks_ = true;
   const auto before = std::exchange(tasks_, {});
-  // New tasks are added before old ones are removed, so that the tasks of a job that continues do not end.
+  // New tasks are added before old tasks are removed, so that a job that continues always has a task.
   for (LiveTask& task : tasks) {
     UnholdIfSame(task);
     const auto [at, is_new] = tasks_.emplace(task.name, std::move(task));
@@ -115,7 +115,7 @@ void LiveQuota::Expire() {
   }
 }
 
-// The task may use the quota of the task that it replaces, and the quota that is already held for it.
+// The task may use the quota of the task that it replaces, and the quota that is already held for the new task.
 LiveQuota::Answer LiveQuota::Decide(const LiveTask& task, const GroupRules::Place& place,
                                     std::span<const brain::TaskUse> use) {
   const auto before = task.name.empty() ? tasks_.end() : tasks_.find(task.name);

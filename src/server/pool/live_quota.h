@@ -34,7 +34,7 @@ struct LiveTask {
   std::vector<LivePart> parts;
 };
 
-// Thread-safe: uses the mutex of the constructor, which its owner shares.
+// Thread-safe: locks the mutex that the constructor receives.
 class LiveQuota {
  public:
   // `mutex` guards `usage` and `rules`; all three must outlive this object. A task that fits counts for `hold_s`
@@ -62,9 +62,9 @@ class LiveQuota {
     Outcome outcome = Outcome::kUnknown;
     std::vector<std::string> reasons = {};  // sentences; empty unless kDoesNotFit
   };
-  // Decides whether `task` fits, in place of the present task with this name if there is one. A task that fits is
-  // held: it counts from now on, unless `dry_run`. A task that does not fit is not held, even if it is created
-  // nevertheless. O(parts * resources * depth * log jobs).
+  // Decides whether `task` fits, instead of a current task with this name. A task that fits is held: it counts
+  // from now on, unless `dry_run`. A task that does not fit is not held, even if it is created nevertheless.
+  // O(parts * resources * depth * log jobs).
   Answer Ask(const LiveTask& task, bool dry_run);
 
   // Returns the number of held tasks.

@@ -113,7 +113,7 @@ void MachineService::OnWindow(const ClosedWindow& closed, std::vector<PlacementO
   window_ = closed.window;
   for (auto& [key, machine] : machines_) {
     if (machine.view == nullptr || !machine.view->present) continue;
-    // Make a new view, because readers may hold the published one.
+    // Make a new view, because readers may hold the published view.
     auto away = std::make_shared<MachineView>();
     away->name = key.first;
     away->source = key.second;
@@ -296,7 +296,7 @@ void MachineService::JudgePromises(WindowId window) {
       machine.kept[i].passed += outcome->passed ? 1 : 0;
       promise_totals_.Add(r, *outcome);
       if (machine.view->present) continue;  // Take() made a new view
-      // Copy the view, because readers may hold the published one.
+      // Copy the view, because readers may hold the published view.
       machine.view = std::make_shared<MachineView>(*machine.view);
       machine.view->amounts[i].promises = machine.kept[i];
     }

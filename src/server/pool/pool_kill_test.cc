@@ -22,7 +22,7 @@ using testing::Not;
 constexpr int kMidnight = 1'700'006'400 / kWindowSeconds;
 constexpr int64_t kFromSeconds = int64_t{kMidnight} * kWindowSeconds;
 
-// A daemon with the machines of its agents, from its start to a kill. No state is saved at the end.
+// A daemon with the machines of its agents, from its start to a kill. The kill saves no state.
 class Process {
  public:
   Process(InMemoryStore& store, InMemoryStates& states)

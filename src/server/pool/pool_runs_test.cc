@@ -1,5 +1,5 @@
-// Tests of the pool's components: the files that they read at a start and a reload, and their state, which
-// survives both.
+// Tests the pool's components: the files that they read at a start and at a reload, and their state, which
+// survives starts and reloads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

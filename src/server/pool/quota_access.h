@@ -14,7 +14,7 @@
 
 namespace taut::server {
 
-// A request for quota as its sender wrote it, with the job for which the quota is.
+// A request for quota in the sender's words, with the name of the job that will use the quota.
 struct AskedQuota {
   brain::AdmissionRequest request;
   std::string job;
@@ -30,10 +30,9 @@ struct AskedQuota {
 // the caller may see.
 absl::Status NoGroup(std::string_view group, const Reach& reach);
 
-// Checks the permissions of callers. A caller is an authenticated HttpRequest also on the gRPC port, as for May()
-// and WhoOf(). Functions return PermissionDenied if the caller lacks the role. They return NotFound for a group or
-// request out of reach, so that the caller cannot detect its existence. Other errors are those of QuotaService.
-// Thread-safe.
+// Checks the permissions of callers. A caller is an authenticated HttpRequest, also on the gRPC port. Functions
+// return PermissionDenied if the caller lacks the role. They return NotFound for a group or request out of reach,
+// so that the caller cannot detect its existence. Other errors are those of QuotaService. Thread-safe.
 class QuotaAccess {
  public:
   // `service` must outlive this object.

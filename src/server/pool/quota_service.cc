@@ -191,7 +191,8 @@ absl::Status QuotaService::Keep(std::span<const brain::QuotaRequest> requests,
   if (requests.empty()) return absl::OkStatus();
   std::vector<RequestLogEntry> entries;
   entries.reserve(requests.size());
-  // Admitted quota counts from the decision on, so that no task gets it while the log is written.
+  // Admitted quota counts from the decision on, so that no other task is admitted into this quota while the log is
+  // written.
   std::vector<uint64_t> opened;
   for (const brain::QuotaRequest& r : requests) {
     entries.push_back({r.id, r.since.seconds(), r.who, EncodeRequest(r)});

@@ -50,7 +50,7 @@ class QuotaService {
     GroupRuleOptions groups;
     brain::QuotaRequestsOptions requests;
     int64_t gone_after_s = 900;  // time in seconds; a job that was not measured for this time has no use
-    // Retention of ended requests, and their maximum number.
+    // Retention of ended requests in days, and maximum number of ended requests.
     int64_t keep_ended_days = 90;
     size_t max_ended = 100'000;
     RequestLog* log = nullptr;  // log of requests, which must outlive the service
@@ -72,8 +72,8 @@ class QuotaService {
   // Updates the use of jobs after a window has closed. If no job is measured although jobs were measured before,
   // the source of usage is silent, and the use stays.
   //
-  // After a silence, or a stop of the daemon, jobs are measured again one after the other. Absent jobs then keep
-  // their last use for gone_after_s, and no request ends because of their absence.
+  // After a silence, or a stop of the daemon, jobs are measured again one after the other. During gone_after_s,
+  // absent jobs keep their last use, and no request ends because its job is absent.
   void OnWindow(const FleetView& view);
   // Runs periodic work: ends and admits requests. Returns Unavailable if the log failed; the next call retries.
   absl::Status Step();
@@ -99,8 +99,8 @@ class QuotaService {
   // Returns View() with QuotaRowView::advice. O(rows * QuotaHistory::kHours).
   QuotaView ViewWithAdvice() const;
   // Save and restore, as text, the hourly use for the advice and the jobs whose use is kept after a gap. Call
-  // LoadState() before the first OnWindow(). It returns DataLoss, without a change, if SaveState() did not write
-  // the text.
+  // LoadState() before the first OnWindow(). LoadState() returns DataLoss, without a change, if SaveState() did
+  // not write the text.
   std::string SaveState() const;
   absl::Status LoadState(std::string_view text);
   struct Times {
@@ -120,8 +120,8 @@ class QuotaService {
  private:
   QuotaService(brain::QuotaRequests requests, GroupRules rules, Options options);
   absl::Status ReadLog();
-  // The functions below REQUIRE mutex_, except where noted. Those with `lock` also REQUIRE changes_; `lock` holds
-  // mutex_ before and after the call.
+  // The functions below REQUIRE mutex_, except where noted. Functions with a parameter `lock` also REQUIRE
+  // changes_; `lock` holds mutex_ before and after the call.
   absl::Status CheckKnown() const;
   absl::Status CheckTime() const;  // returns Unavailable while the time may be wrong; needs no lock
   void TakeUse(const FleetView& view);
