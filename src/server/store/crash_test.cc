@@ -135,7 +135,7 @@ TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
       return absl::OkStatus();
     });
     ASSERT_TRUE(read.ok()) << read;
-    // There may be one more entry whose acknowledgement was lost by the kill.
+    // There may be one more entry whose acknowledgement the kill prevented.
     EXPECT_GE(pass, acknowledged);
     EXPECT_LE(pass, acknowledged + 1);
     DecisionQuery all;

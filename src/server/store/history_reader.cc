@@ -304,7 +304,8 @@ absl::Status HistoryReader::ReadAccount(
     absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) {
   static_assert(kWindowsPerDay == 288 && kWindowsPerHour == 12);
   std::vector<AccountEntry> entries;
-  // A single statement reads one state of the file, in which each time is in exactly one of the tables.
+  // A single statement reads one state of the file, in which the account of each time is in exactly one of the
+  // tables.
   Rows rows = account_.Query(WindowKey(from.index, 0), WindowKey(to.index, 0));
   absl::StatusOr<bool> any = rows.Next();
   for (; any.ok() && *any; any = rows.Next()) {

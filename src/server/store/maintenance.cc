@@ -33,8 +33,8 @@ absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
   const int64_t first_window = int64_t{first_day} * kWindowsPerDay;
   const int64_t first_s = FirstSecondKept(keep_, now);
   bool more = false;
-  // Delete windows first: usage of a window that is not listed is never read, so its blocks may remain for a
-  // while.
+  // Delete rows of `windows` first. Usage of a window without such a row is never read, so its blocks may remain
+  // for a while.
   absl::Status status = forget_windows_.Run(first_window);
   const auto piece = [&](Statement& statement, int64_t before) {
     if (!status.ok() || more) return;

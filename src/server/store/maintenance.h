@@ -43,7 +43,7 @@ class Maintenance {
   const int32_t regroup_after_hours_;
   Statement newest_windows_{db_, "SELECT window FROM windows ORDER BY window DESC LIMIT 1 OFFSET ?1"};
   Statement forget_windows_{db_, "DELETE FROM windows WHERE window < ?1"};
-  // These statements delete the oldest rows first, so that each call finds its rows at one end of the table.
+  // These statements delete the oldest rows first, so that each call finds the next rows at one end of the table.
   Statement forget_days_{db_,
                          "DELETE FROM day_blocks WHERE key IN (SELECT key FROM day_blocks WHERE key < ?1 "
                          "ORDER BY key LIMIT ?2)"};

@@ -10,9 +10,9 @@
 
 namespace taut::server {
 
-// Creates the file with mode 0600, or sets this mode if others may access the file; does the same for the -wal and
-// -shm files. A mode that excludes others stays unchanged. The files are private because they contain usage, names
-// and settings. Ignores errors, because SQLite reports them.
+// Creates the file with mode 0600, or sets this mode if others may access the file. Does the same for the -wal and
+// -shm files. A mode that already excludes others stays unchanged. The files are private because they contain
+// usage, names and settings. Ignores errors, because SQLite reports them.
 void CloseToOthers(const std::string& path);
 // Identity of a file, independent of its name.
 struct FileIdentity {

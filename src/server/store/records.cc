@@ -78,7 +78,7 @@ std::string EncodeParts(const WorkloadParts& parts) {
   const WorkloadParts::Sizes sizes = parts.sizes();
   for (const size_t size : {sizes.cell, sizes.namespace_name, sizes.kind, sizes.container})
     out.PutVarint(size);
-  // Without a group, the bytes and their checksum equal those of older versions.
+  // Without a group, the bytes and their checksum equal the bytes and the checksum of older versions.
   if (sizes.group > 0) out.PutVarint(sizes.group);
   return bytes;
 }

@@ -28,8 +28,8 @@ class RequestLog {
   virtual absl::Status Append(std::span<const RequestLogEntry> entries) = 0;
   // Returns Unavailable if the log was deleted or replaced, so that Append would fail. Does not read entries.
   virtual absl::Status Check() = 0;
-  // Reads the entries in the order of Append. Skips damaged entries, and calls `on_damage` with a sentence
-  // for each of them.
+  // Reads the entries in the order of Append. Skips damaged entries, and calls `on_damage` with a sentence for
+  // each damaged entry.
   virtual absl::Status Read(absl::FunctionRef<void(const RequestLogEntry&)> yield,
                             absl::FunctionRef<void(const std::string&)> on_damage) = 0;
   // Deletes all entries of these requests.

@@ -27,13 +27,13 @@ class SampleLog {
   // Writes the buffer to the file. OK: the buffered writes survive a kill, and with `sync` also a loss of
   // power. On an error, a kill loses the buffered writes; later calls try again. Thread-safe.
   virtual absl::Status Flush(bool sync) = 0;
-  // Reads the writes of the previous process, in order. Skips damaged parts, and calls `on_damage` with a
-  // sentence for each of them. Called before the first Append.
+  // Reads the writes of the previous process, in order. Skips damaged parts, and calls `on_damage` with a sentence
+  // for each damaged part. Called before the first Append.
   virtual absl::Status Read(absl::FunctionRef<void(const LoggedWrite&)> yield,
                             absl::FunctionRef<void(std::string_view damage)> on_damage) = 0;
   // Returns the number of bytes that are not written to a file yet. Thread-safe.
   virtual uint64_t unwritten_bytes() const = 0;
-  // Allows the log to delete entries whose `newest` is before this time. One thread calls this function.
+  // Allows the log to delete entries whose `newest` is before `before`. One thread calls this function.
   virtual void Forget(Timestamp before) = 0;
 };
 

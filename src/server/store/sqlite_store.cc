@@ -24,7 +24,8 @@
 namespace taut::server {
 namespace {
 
-// Lends each caller a connection. The pool has as many connections as were ever in use at one time.
+// Lends each caller a connection. The pool grows to the highest number of connections that were in use at one
+// time.
 class ReaderPool {
  public:
   ReaderPool(std::string path, DamageLog* damage) : path_(std::move(path)), damage_(damage) {}

@@ -13,9 +13,9 @@
 namespace taut::server {
 
 // One thread calls the functions of Store. Any thread calls the functions of History and States, which have
-// separate connections. Readers and writers do not wait for each other; writers take turns. If single blocks
-// are damaged, all other data are read, and damage() lists the skipped blocks. Other damage is DataLoss, with
-// the remedy.
+// separate connections. Readers and writers do not wait for each other; writers take turns. If single blocks are
+// damaged, calls return all other data, and damage() lists the skipped blocks. For other damage, calls return
+// DataLoss with the remedy.
 class SqliteStore final : public Store, public History {
  public:
   enum class Sync : uint8_t {

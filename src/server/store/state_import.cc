@@ -96,7 +96,8 @@ void RenameAll(std::span<const Beside> files, const std::string& store) {
   }
 }
 
-// State of the import: absent before the files are in the tables, then kTaken, and at last kRenamed.
+// State of the import: absent until the files are copied to the tables, then kTaken, and kRenamed after the files
+// were renamed.
 constexpr std::string_view kProgress = "files_beside", kTaken = "taken", kRenamed = "renamed";
 
 absl::StatusOr<std::string> ProgressOf(Database& db) {

@@ -1,5 +1,5 @@
-// Imports the files that table versions before 11 had beside the store; newer versions store their content in
-// rows. Part of SqliteStore.
+// Imports the files that table versions before 11 had beside the store; newer versions store this content in rows.
+// Part of SqliteStore.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Tests the import of files beside the store, as table versions before 11 had them: wherever a kill occurs, all
-// files become rows exactly once, or none do.
+// Tests the import of the files that table versions before 11 had beside the store. Wherever a kill occurs, either
+// all files become rows exactly once, or no file does.
 #include "server/store/state_import.h"
 
 #include <gmock/gmock.h>

@@ -26,7 +26,7 @@ struct Checkpoint {
   std::string bytes;  // "": the chunk has no jobs any more, and the store deletes its checkpoint
 };
 // Chunk ID of a checkpoint without state. Such a checkpoint means that every older checkpoint is valid up to this
-// checkpoint's `through`, because nothing about the older checkpoints' jobs has changed since.
+// checkpoint's `through`, because the jobs of older checkpoints have not changed since.
 inline constexpr uint32_t kUnchangedChunk = UINT32_MAX - 1;
 // Chunk ID of the state that all jobs share.
 inline constexpr uint32_t kFleetChunk = UINT32_MAX;
@@ -71,7 +71,7 @@ struct PassRecord {
 struct AccountSpan {
   WindowId first;
   int32_t windows = 1;
-  bool late = false;  // added after its time, in addition to the other entries for this time
+  bool late = false;  // true if the entry was added later, in addition to the other entries for this time
 };
 
 // Receives the restored state, in this order: jobs, settings, checkpoints.
@@ -86,7 +86,7 @@ struct StoreEnds {
   std::optional<uint32_t> last_job;  // highest job number ever assigned; absent if none
 };
 
-// Not thread-safe: one thread writes. On an error, the call stored nothing, unless noted otherwise.
+// Not thread-safe: one thread writes. A call that returns an error has stored nothing, unless noted otherwise.
 class Store {
  public:
   virtual ~Store() = default;
@@ -154,7 +154,7 @@ class History {
   // Returns the points of the windows in [from, to), ascending, but only of windows with window % stride ==
   // 0, so that the result for a month stays small. InvalidArgument if stride < 1.
   virtual absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) = 0;
-  // Yields the account of the times that begin in [from, to), in chunks of jobs. Each amount of a job is in
+  // Yields the account of all spans that begin in [from, to), in chunks of jobs. Each amount of a job is in
   // exactly one entry; late entries are separate. An hour or day that was added up has one entry, at its start.
   // `yield` may call the History. O((windows + hours + days) · jobs).
   virtual absl::Status ReadAccount(

@@ -66,8 +66,8 @@ absl::Status FillBackup(const std::string& path, const fs::path& folder) {
     const fs::path to = folder / StrCat(kStore, suffix);
     const std::string from = path + suffix;
     const absl::Status copied = IsDatabase(from) ? CopyDatabase(from, to.string()) : CopyPrivately(from, to);
-    // A missing file is not an error: the daemon deletes sample files whose windows are stored. The store,
-    // which is copied last, has these windows.
+    // A missing file is not an error: the daemon deletes sample files whose windows are stored. The store, which
+    // is copied last, contains these windows.
     if (!copied.ok() && fs::exists(from)) return copied;
   }
   return CopyDatabase(path, (folder / kStore).string());

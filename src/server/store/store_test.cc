@@ -193,7 +193,7 @@ TEST_P(StoreTest, OomsAndSettingsNewestFirst) {
   EXPECT_THAT(RestoreText(store_), HasSubstr(Text(pass.settings[1]) + Text(pass.settings[2])));
 }
 
-// A forgotten job is not restored any more, keeps its number and name, and may return.
+// A forgotten job is not restored any more. It keeps its number and name, and may return.
 TEST_P(StoreTest, ForgottenJobsStayUntilTheirDecisionsGo) {
   const std::unique_ptr<Subject> subject =
       Make(GetParam(), {.history_days = 1, .decision_days = 2, .windows_to_believe = 0});
@@ -304,7 +304,8 @@ TEST_P(StoreTest, ForgetsWhatIsPastRetention) {
   EXPECT_EQ(subject_->history().Ooms(std::nullopt, 0, 99)->size(), 5U);
   EXPECT_EQ(subject_->history().TierActs({})->size(), 5U);
   EXPECT_EQ(subject_->history().Settings(std::nullopt, 99)->size(), 6U);
-  // Maintain deletes by the stored windows, not by its argument alone. A pass is not accepted twice.
+  // Maintain uses the stored windows, not only its argument, to decide what to delete. A pass is not accepted
+  // twice.
   const std::string kept = WindowsText(store, {0});
   MaintainAll(store, {now.index + 100 * kWindowsPerDay});
   EXPECT_EQ(WindowsText(store, {0}), kept);

@@ -41,8 +41,8 @@ absl::StatusOr<bool> FindInWindowBlock(std::string_view block, WindowId window, 
 
 // Encodes a day of one job.
 std::string EncodeDayBlock(const JobDay& day);
-// Adds the windows in [from, to) to `out`. Returns DataLoss if the block is damaged or belongs to another job
-// or day; `out` may then have some of the windows.
+// Adds the windows in [from, to) to `out`. Returns DataLoss if the block is damaged or belongs to another job or
+// day; `out` may then contain some of the windows.
 absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, WindowId from, WindowId to,
                             JobDay& out);
 

@@ -1,6 +1,5 @@
-// A fair lock: connections of one process write to a file in the order of their calls of lock(). With
-// SQLite's busy timeout alone, each connection polls, and may wait long while another connection writes
-// often.
+// A fair lock: connections of one process write to a file in the order of their calls of lock(). With SQLite's
+// busy timeout alone, each connection polls, and one connection may wait long while another one writes often.
 #pragma once
 
 #include <condition_variable>
