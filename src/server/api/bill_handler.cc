@@ -96,7 +96,7 @@ void PutJobs(const AccountBill& of, const brain::GroupBill& group, size_t limit,
   json.EndArray();
 }
 
-// The requested month, and the part of it that is billed.
+// The requested month, and the billed part of the month.
 struct BilledMonth {
   WindowId from, to,
       end;  // end of the last closed window, because future costs of the pool are unknown

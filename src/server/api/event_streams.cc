@@ -21,7 +21,7 @@ HttpResponse EventStreams::Subscribe(const ApiCall& call) {
   if (!call.reach.all() || call.request.valid_until_s.has_value()) return SubscribeGroup(call.request);
   HttpResponse response;
   response.stream = events_.Subscribe();
-  // Send a comment, so that the client learns at once that it is subscribed.
+  // Send a comment, so that the client detects at once that the stream is open.
   (void)response.stream->Send(std::make_shared<const std::string>(": tautd\n\n"));
   return response;
 }

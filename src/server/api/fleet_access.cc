@@ -12,8 +12,8 @@
 namespace taut::server {
 namespace {
 
-// Returns up to three jobs that the caller may have meant by `name`: jobs whose names contain it, or else the jobs
-// with the most similar names.
+// Returns up to three jobs that the caller may have meant by `name`: jobs whose names contain `name`, or else the
+// jobs with the most similar names.
 std::vector<std::string> NearestJobs(const FleetView& view, std::string_view name) {
   constexpr size_t kMost = 3, kMostCompared = 20'000;
   std::vector<std::string> out;

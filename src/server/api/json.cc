@@ -150,7 +150,8 @@ void PutJobAmounts(const JobView& job, Resource r, int64_t grace_s, JsonWriter& 
   PutAmount("applied", Known(a.applied), json);
   PutAmount("would_be", Known(a.would_be), json);
   PutDifference("saving", a.saving(), json);
-  // Write requests only in addition to limits. If the amounts above are requests, these fields are null.
+  // Write requests only in addition to limits. If the amounts above are requests, the fields written here are
+  // null.
   for (const auto& [key, request] : {std::pair<std::string_view, float>{"owner_request", a.owner_request},
                                      {"request", a.request},
                                      {"would_be_request", a.would_be_request}})

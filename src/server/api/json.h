@@ -19,7 +19,8 @@
 
 namespace taut::server {
 
-// Writes a time. Writes null for INT64_MIN, and for values that an older version stored before its clock was set.
+// Writes a time. Writes null for INT64_MIN, and for times that a daemon of an older version stored before its
+// clock was set.
 void PutTime(std::string_view key, int64_t time_s, JsonWriter& json);
 // Writes an amount that was a 32-bit float, with the fewest digits that identify the float.
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json);

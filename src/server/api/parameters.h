@@ -14,8 +14,8 @@
 
 namespace taut::server {
 
-// Returns the value of the parameter `name`, or `otherwise` if it is absent. Returns InvalidArgument unless the
-// value is a whole number in [low, high].
+// Returns the value of the parameter `name`, or `otherwise` if the parameter is absent. Returns InvalidArgument
+// unless the value is a whole number in [low, high].
 absl::StatusOr<int64_t> IntParameter(const HttpRequest& request, std::string_view name, int64_t otherwise,
                                      int64_t low, int64_t high);
 // One page of a list, from the parameters order (asc or desc), offset (from 0) and limit (at most 1,000).

@@ -38,7 +38,8 @@ struct Route {
 // The handlers of all routes, which many threads call concurrently.
 class RouteTable {
  public:
-  // A handler for requests without a role. Returns a response, or nullopt if it does not serve the request.
+  // A handler for requests without a role. Returns a response, or nullopt if the handler does not serve the
+  // request.
   using OpenHandler = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
 
   // Adds a route. `method` and `path` must be constants of the program.

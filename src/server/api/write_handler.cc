@@ -19,7 +19,7 @@ bool IsRemoteWrite1(std::string_view type) {
   return message == "prometheus.WriteRequest" || message == "\"prometheus.WriteRequest\"";
 }
 
-// Returns an ID for the sender's clock; 0 for loopback, because the daemon has the same clock.
+// Returns an ID for the sender's clock; 0 for a sender on this machine, which has the daemon's clock.
 uint64_t SenderOf(const std::string& peer) {
   std::string_view address = std::string_view(peer).substr(0, peer.rfind(':'));
   if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
