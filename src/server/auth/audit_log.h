@@ -29,7 +29,7 @@ class AuditLog {
   // `log` must outlive the object. `steady_s`: returns seconds of a clock that never goes back.
   AuditLog(DaemonLog& log, double (*steady_s)()) : log_(log), steady_s_(steady_s) {}
   // Logs the request if it was a change or was refused. Does not log reads, requests without a role, and
-  // sign-outs, which their handler logs.
+  // sign-outs; the handler of sign-outs logs them.
   void LogRequest(const HttpRequest& request, const HttpResponse& response);
   // Logs a call of another port if `is_change`, or if the HTTP status of `result` is 403. For people of groups,
   // also logs the status 404, because a call with a name of another group and a call with an unknown name have the

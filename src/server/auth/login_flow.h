@@ -39,7 +39,7 @@ struct LoginOptions {
 
 // End of every redirect URL. The part before kCallbackPath is the address of tautd's pages.
 inline constexpr std::string_view kCallbackPath = "/login/callback";
-// Returns OK for https://HOST[/PREFIX]/login/callback, or the same with http:// on this machine. Otherwise
+// Returns OK for https://HOST[/PREFIX]/login/callback, or for such a URL with http:// on this machine. Otherwise
 // returns InvalidArgument, with the setting's name.
 absl::Status CheckRedirectUrl(std::string_view url);
 // Returns the path before kCallbackPath: "" or "/PREFIX".

@@ -80,7 +80,7 @@ absl::StatusOr<Caller> LoginSessions::CallerOf(std::string_view cookie) const {
       return absl::UnauthenticatedError("the session is over: sign in again");
     claims = at->second.claims;
     claims.expires_s = at->second.until_s;
-    // Call the verifier without the lock, because the verifier has a lock of its own.
+    // Call the verifier without the lock, because the verifier locks its own mutex.
   }
   return options_.verifier->CallerOf(claims);
 }

@@ -38,8 +38,8 @@ class LoginSessions final : public BrowserSessions {
   size_t size() const;
 
   std::string_view cookie_name() const override;
-  // Returns the caller with the present bindings, so that a removed binding has effect at once.
-  // Unauthenticated if there is no such session, it has expired, or no role is bound to its claims any more.
+  // Returns the caller with the current bindings, so that a removed binding has effect at once. Unauthenticated if
+  // there is no such session, if the session has expired, or if no role is bound to its claims any more.
   absl::StatusOr<Caller> CallerOf(std::string_view cookie) const override;
 
  private:

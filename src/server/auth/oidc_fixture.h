@@ -1,4 +1,4 @@
-// Keys of a provider, and tokens signed with these or with other keys. For tests.
+// Keys of a provider, and tokens signed with the provider's keys or with other keys. For tests.
 #pragma once
 
 #include <cjose/cjose.h>

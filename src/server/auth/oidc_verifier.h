@@ -14,8 +14,8 @@
 
 namespace taut::server {
 
-// Binds a role to people whose claim TokenRules::groups_claim has this value. With Role::kGroup, `groups` has
-// their roles in groups.
+// Binds a role to people whose claim TokenRules::groups_claim has this value. With Role::kGroup, `groups` contains
+// the people's roles in groups.
 struct ClaimBinding {
   std::string value;
   Role role = Role::kNone;
@@ -37,7 +37,7 @@ class OidcVerifier final : public BearerVerifier {
 
   bool Takes(std::string_view token) const override { return LooksLikeJwt(token); }
   absl::StatusOr<Caller> CallerOf(std::string_view token) const override;
-  // Returns the caller with the present bindings of these claims. Unauthenticated if the claims have no binding.
+  // Returns the caller with the current bindings of these claims. Unauthenticated if the claims have no binding.
   absl::StatusOr<Caller> CallerOf(const VerifiedToken& claims) const;
   // Verifies the ID token that was requested with this nonce for this client, and returns its claims. Returns
   // the errors of VerifyToken, and Unauthenticated if there are no keys.

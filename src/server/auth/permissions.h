@@ -1,5 +1,5 @@
-// The table of permissions, which lists the acts that each role permits. docs/operate/security.md, "Roles",
-// has the same table for people; a test compares the two.
+// The table of permissions, which lists the acts that each role permits. docs/operate/security.md, "Roles", has
+// the same table for users, and a test compares both tables.
 #pragma once
 
 #include <cstdint>

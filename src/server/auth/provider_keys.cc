@@ -104,7 +104,7 @@ absl::StatusOr<ProviderKeys::Fetched> ProviderKeys::Fetch() {
 void ProviderKeys::Run() {
   std::optional<std::string> said;  // last reported error; absent: the first result is reported in any case
   std::unique_lock lock(mutex_);
-  // The lock is released during the fetch, so that requests can read keys() meanwhile.
+  // The lock is released during the fetch, so that requests can read keys() at the same time.
   while (!stopping_) {
     wanted_ = false;
     lock.unlock();
