@@ -76,7 +76,7 @@ class BudgetReader {
     return absl::OkStatus();
   }
 
-  // A unit has one rate without a date under `rate`, or several with `from` under `rates`.
+  // A unit has one rate without a date under `rate`, or several rates with `from` under `rates`.
   absl::Status ReadUnit(const YAML::Node& node) {
     constexpr std::array<std::string_view, 3> kKeys = {"name", "rate", "rates"};
     brain::BudgetDefinition::Unit unit;

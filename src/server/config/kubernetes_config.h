@@ -33,7 +33,7 @@ struct AdmissionConfig {
   HeldPods held = HeldPods::kNew;
 };
 
-// A Kubernetes cluster: tautd reads its usage and resizes its pods (src/server/kubernetes/).
+// A Kubernetes cluster: tautd reads the cluster's usage and resizes its pods (src/server/kubernetes/).
 struct KubernetesConfig {
   std::string kubeconfig;          // path of a file, "in-cluster", or "": disabled
   std::string cluster;             // prefix of job names in this cluster; "": none
@@ -41,14 +41,14 @@ struct KubernetesConfig {
   KubeletUsage usage = KubeletUsage::kCadvisor;
   ResizeFallback fallback = ResizeFallback::kWait;
   int64_t evict_after_s = 300;      // delay of an eviction (kEvict) after the kubelet deferred a resize
-  std::string node_group_label;     // label of nodes; DaemonSets are split by its value; "": not split
+  std::string node_group_label;     // label of nodes by whose values DaemonSets are split; "": not split
   std::string lease;                // NAMESPACE/NAME of the lease; "": none
   std::string namespaces;           // pattern of the namespaces; "": all namespaces
   bool events = true;               // true if tautd writes Events for decisions
   bool status_annotations = false;  // true if tautd writes tautline.dev/status to workloads
   bool annotations = true;  // true if annotations of namespaces and workloads are settings of their jobs
   bool scale = false;       // true if tautd sets numbers of tasks through /scale
-  bool vpa = false;         // true if tautd writes the status of VerticalPodAutoscalers that name it
+  bool vpa = false;         // true if tautd writes the status of VerticalPodAutoscalers that name tautline
   // True if tautd writes the quotas of the namespaces that are groups in quota.file.
   bool resource_quotas = false;
   AdmissionConfig admission;

@@ -17,7 +17,7 @@ namespace taut::server {
 // Prices per hour of each resource's unit: a core, a GiB of memory. 0: the price is unknown.
 struct PricesConfig {
   PerResource<double> per_hour{};
-  // Returns false if all prices are 0; no costs are shown then.
+  // Returns true if a price is above 0; otherwise no costs are shown.
   bool any() const {
     return std::ranges::any_of(per_hour, [](double price) { return price > 0; });
   }
@@ -32,10 +32,10 @@ struct BudgetLine {
   std::string label, value;  // label of the jobs and its value; "": all jobs
   double per_month = 0;
 };
-// Parses a line such as "LABEL=VALUE: AMOUNT". InvalidArgument if it is malformed.
+// Parses a line such as "LABEL=VALUE: AMOUNT". InvalidArgument if the line is malformed.
 absl::StatusOr<BudgetLine> ParseBudget(std::string_view text);
 
-// Parses shares, ascending: "80%" is 0.8. InvalidArgument if one is malformed.
+// Parses shares, ascending: "80%" is 0.8. InvalidArgument if a share is malformed.
 absl::StatusOr<std::vector<double>> ParseBudgetAlerts(std::span<const std::string> texts);
 
 // The quota file, and rules that assign jobs to groups (src/server/pool/).

@@ -1,5 +1,5 @@
-// The price file that determined the bills so far, and the changes of past prices by later files. The record
-// is stored, so that every change of a bill by an edited price file is noticed.
+// The price file that determined the bills up to now, and the changes of past prices by later files. The record is
+// stored, so that tautd notices every change of a bill by an edited price file.
 #pragma once
 
 #include <cstdint>
