@@ -12,11 +12,11 @@ namespace {
 // Amounts up to which any answer is allowed, because an idle job may need such amounts at once.
 constexpr PerResource<double> kSmall = {1, kGiB};
 constexpr double kFewTasks = 100;
-// Tolerance for a limit that was computed from the same usage and rounded down.
+// Tolerance for limits that the service computes from the same usage and rounds down.
 constexpr double kRounding = 0.99;
 
-// Returns the lowest limit at which the busiest task of the window could have run: its mean CPU or its peak
-// memory. 0: not measured.
+// Returns the lowest limit under which the busiest task of the window could have run: the task's mean CPU or peak
+// memory; 0 if not measured.
 double NeededBy(Resource r, const ExternalJob& job) {
   float most = 0;
   for (const TaskWindow& task : job.tasks)

@@ -42,7 +42,7 @@ void WebhookActuator::Run() {
     if (!next_s.has_value()) {
       wake_.wait(lock, [this] { return stopping_ || queue_.NextTime().has_value(); });
     } else if (const double pause_s = *next_s - options_.steady_s(); pause_s > 0) {
-      // Apply() wakes the thread for a new order, which may be due before the others.
+      // Apply() wakes the thread for a new order, which may be due before the waiting orders.
       wake_.wait_for(lock, std::chrono::duration<double>(pause_s));
     }
     if (stopping_) return;

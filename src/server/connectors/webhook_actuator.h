@@ -1,4 +1,4 @@
-// Sends orders to the owner's HTTP endpoint, one after the other, from a thread of its own. Retries after failures
+// Sends orders to the owner's HTTP endpoint, one after the other, from a separate thread. Retries after failures
 // that may be temporary, also after a restart. All attempts have the same idempotency key.
 //
 // Threads: as in Actuator. Start() may be called once; any thread may call counts() and last_error().
@@ -35,7 +35,7 @@ class WebhookActuator final : public Actuator {
     std::string jobs;  // pattern (common/base/pattern.h) of the names of jobs; "": all jobs
     bool sets_limits = true, sets_replicas = true;  // targets that the webhook sets for these jobs
     WebhookQueueOptions queue;
-    // Prefix of the idempotency keys, unless the saved state contains one. Must be unique and without blanks.
+    // Prefix of the idempotency keys, unless the saved state contains a prefix. Must be unique and without blanks.
     std::string instance;
     // Returns the secret. Called before each request, so that a changed secret needs no restart.
     std::function<absl::StatusOr<std::string>()> secret;
@@ -68,7 +68,7 @@ class WebhookActuator final : public Actuator {
   void LoadState(std::string_view state) override;
 
   WebhookActuatorCounts counts() const;
-  // Returns the error of the last attempt; "" if it succeeded.
+  // Returns the error of the last attempt; "" if the attempt succeeded.
   std::string last_error() const;
 
  private:

@@ -133,7 +133,7 @@ void WebhookQueue::Done(const Attempt& attempt, const WebhookResult& result, dou
       break;
   }
   entry.error = result.text;
-  entry.turn = next_turn_++;  // send other orders first, because the failure may affect only this one
+  entry.turn = next_turn_++;  // send other orders first, because the failure may affect only this order
   GiveUp(now_s);
 }
 
