@@ -37,8 +37,8 @@ struct WriterResult {
   std::map<int, uint64_t> statuses;
 };
 
-// Encodes the requests before the measurement, so that encoding does not slow down the sender. The requests last
-// for the whole measurement, unless their size reaches kMaxPreparedBytes.
+// Encodes the requests before the measurement, so that encoding does not slow down the sender. There are enough
+// requests for the whole measurement, unless their size reaches kMaxPreparedBytes.
 std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
   std::vector<server::CadvisorRequest> requests;
   for (uint32_t first = 0; first < args.series; first += kSeriesPerRequest)

@@ -1,5 +1,4 @@
-// The target of a synthetic load over time, in bytes or cores. A shape is written as one word; it is computed
-// by arithmetic only.
+// The target of a synthetic load over time, in bytes or cores. A shape is written as one word:
 //
 //   AMOUNT               constant                 64MiB    0.3
 //   grow:A..B/T          A to B in T, then B       grow:32MiB..256MiB/60s
