@@ -192,8 +192,8 @@ class Maker {
   Components& out_;
   server::ComponentList& list_;
   server::ApiParts shown_;
-  // Created first, because other components need pointers to these components. They are moved to the list later,
-  // in their start order.
+  // These components are created first, because other components need pointers to them. They are moved to the list
+  // later, in start order.
   std::unique_ptr<server::QuotaComponent> quota_;
   std::unique_ptr<server::BudgetComponent> budgets_;
   std::unique_ptr<server::KubernetesComponent> cluster_;

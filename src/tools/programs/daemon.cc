@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kTick{200};  // maximum delay until an OOM k
 constexpr std::chrono::milliseconds kSampleTick{20};
 constexpr std::chrono::milliseconds kStoreRetry{2000};
 
-// Returns the directory of the store's file, in which other parts keep their files.
+// Returns the directory of the store's file, in which other parts of the daemon store their files.
 std::string StateDir(const std::string& store_path) {
   if (store_path == "memory") return std::filesystem::temp_directory_path();
   const std::string dir = std::filesystem::path(store_path).parent_path();

@@ -80,7 +80,8 @@ int Serve(const Args& args, const server::DaemonConfig& config) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  // A process inherits an ignored SIGCHLD from its parent, and could then not wait for child processes.
+  // A process inherits an ignored SIGCHLD from its parent. With SIGCHLD ignored, tautd could not wait for child
+  // processes.
   std::signal(SIGCHLD, SIG_DFL);
   LogNotices(config);
   RaiseDescriptorLimit();  // each agent connection and each browser connection needs a descriptor
