@@ -83,7 +83,7 @@ TEST(ReplicasPage, HasTheTableTheLargestJobsAndEscapedNames) {
   EXPECT_THAT(NamesOf(charts[0]["series"]), ElementsAre("hpa", "forecast"));
   EXPECT_THAT(NamesOf(charts[1]["series"]),
               ElementsAre("load", "load above the capacity", "capacity of the ready tasks"));
-  // A column covers ten seconds. Load above the capacity is a series of its own, stacked on the served load.
+  // A column covers ten seconds. Load above the capacity is a separate series, stacked on the served load.
   EXPECT_EQ(charts[1]["series"][0]["y"][9], 50);
   EXPECT_EQ(charts[1]["series"][1]["y"][9], 40);
 }
