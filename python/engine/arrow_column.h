@@ -25,8 +25,8 @@ class ArrowColumn {
   // Units per second of a time: 1, 1'000, 1'000'000 or 1'000'000'000.
   int64_t per_second() const { return dictionary_ != nullptr ? dictionary_->per_second() : per_second_; }
 
-  // Sets the array for later calls, in which row 0 is the array's row `first`. The array must stay valid as long as
-  // it is set. Returns InvalidArgument if the array lacks buffers.
+  // Sets the array for later calls, in which row 0 is the array's row `first`. The array must stay valid until the
+  // next call or the end of this object. Returns InvalidArgument if the array lacks buffers.
   absl::Status Bind(const ArrowArray& array, int64_t first);
 
   // Returns true for a null and for a NaN.
