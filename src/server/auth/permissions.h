@@ -19,7 +19,7 @@ enum class Act : uint8_t {
   kSeeQuota,      // reading quota and requests for quota, and checking whether a request would be admitted
   kSeeMoney,      // reading costs, bills, budgets, and the money that limits save
   kMoveMoney,     // transferring, splitting and expiring money of businesses and groups
-  kGrantMoney,    // granting additional money, overriding, and freezing money
+  kGrantMoney,    // granting, overriding and freezing money of budgets
   kSetJobs,       // changing settings of jobs
   kMakeRequests,  // making requests for quota, and ending the caller's own requests
   kEndRequests,   // ending the requests of other people

@@ -102,7 +102,7 @@ void AddAgent(std::string& out) {
 std::string DaemonSettingsMarkdown() {
   std::string out(kIntro);
   const DaemonConfig defaults;
-  std::vector<std::string_view> sections;  // order: first key of each section
+  std::vector<std::string_view> sections;  // names of sections in the order of their first keys
   const auto section_of = [](const DaemonSetting& s) { return s.key.substr(0, s.key.find('.')); };
   for (const DaemonSetting& s : DaemonSettingsTable()) {
     if (std::ranges::find(sections, section_of(s)) == sections.end()) sections.push_back(section_of(s));

@@ -21,7 +21,8 @@ struct ExternalRecommenderOptions {
   int hold_windows = 6;   // number of windows for which an answer is valid after its window
   size_t max_jobs = 500;  // maximum number of jobs per call
   double max_step = 10;   // bound of answers (ExternalBounds::max_step)
-  std::function<PerResource<double>()> machine{};  // returns ExternalBounds::machine; empty: unknown
+  std::function<PerResource<double>()> machine{};  // returns ExternalBounds::machine; if empty, the size is
+                                                   // unknown
   std::function<int64_t()> now_s;                  // returns the time for health(); any thread calls it
 };
 

@@ -1,7 +1,8 @@
 // Sends orders to the owner's HTTP endpoint, one after the other, from a separate thread. Retries after failures
 // that may be temporary, also after a restart. All attempts have the same idempotency key.
 //
-// Threads: as in Actuator. Start() may be called once; any thread may call counts() and last_error().
+// The threading rules of Actuator apply. Start() may be called once; any thread may call counts() and
+// last_error().
 #pragma once
 
 #include <condition_variable>

@@ -54,7 +54,7 @@ class WebhookQueue {
   // Returns the outcomes since the last call, with time 0, which the caller must set.
   std::vector<OutcomeUpdate> TakeOutcomes() { return std::exchange(outcomes_, {}); }
   size_t waiting() const { return entries_.size(); }
-  double oldest_s(double now_s) const;  // seconds since the oldest order arrived; 0: none waits
+  double oldest_s(double now_s) const;  // seconds since the oldest order arrived; 0: no order waits
   uint64_t given_up() const { return given_up_; }
 
   void Save(ByteWriter& out) const;

@@ -1,5 +1,5 @@
 // Benchmarks the webhook that checks quota for new pods: 1,000 groups in 50 cohorts, 100,000 pods of two
-// containers, 100,000 jobs of windows, a request for quota in every tenth group.
+// containers, 100,000 measured jobs, and a request for quota in every tenth group.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 
 namespace taut::server {
 
-// A request for quota in the sender's words, with the name of the job that will use the quota.
+// An unchecked request for quota, with the name of the job that will use the quota.
 struct AskedQuota {
   brain::AdmissionRequest request;
   std::string job;

@@ -35,7 +35,7 @@ struct QuotaView {
   std::optional<Timestamp> measured_at;  // end of the window from which the use was computed
   // true if no job was measured since measured_at, so that the use is unchanged
   bool silent = false;
-  std::string default_tier;  // GroupRuleOptions::default_tier
+  std::string default_tier;  // default tier of jobs (GroupRuleOptions::default_tier)
 };
 
 struct QuotaCounts {
@@ -148,7 +148,7 @@ class QuotaService {
   std::optional<Timestamp> measured_at_;
   bool silent_ = false;                  // true if the newest window has no job
   size_t counted_jobs_ = 0;              // number of jobs whose use was computed at measured_at_
-  int64_t counted_from_s_ = 0;           // Unix time since which a job must be measured to have a new use
+  int64_t counted_from_s_ = 0;           // Unix time since which a job must be measured so that its use is updated
   std::optional<Timestamp> settled_at_;  // end of the time in which absent jobs keep their use
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;

@@ -325,7 +325,7 @@ TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {
   EXPECT_LE(read->at(0).windows.size(), second_day);
   for (const JobWindow& w : read->at(0).windows) EXPECT_NE(w.window, window);
   EXPECT_THAT(store_->damage(), SizeIs(2));
-  // The window of the other job in the damaged block is lost as well, but not the job's day.
+  // The other job's window in the damaged block is also lost, but the other job's day is intact.
   const auto others = days(other);
   ASSERT_EQ(others->size(), 2U);
   EXPECT_EQ(Text(others->at(0)), other_before.substr(0, Text(others->at(0)).size()));

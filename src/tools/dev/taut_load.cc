@@ -1,5 +1,5 @@
-// taut-load: uses requested amounts of memory and CPU, for tests and the demonstration. The program is small,
-// statically linked, and can end by itself.
+// taut-load: uses requested amounts of memory and CPU, for tests and the demonstration. The program is small and
+// statically linked, and can end after a given time.
 #include <fcntl.h>
 #include <getopt.h>
 #include <sys/mman.h>

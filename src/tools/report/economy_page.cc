@@ -46,7 +46,7 @@ DocumentTable TableOf(const EconomyTable& table, const UnitOf& unit_of) {
   return out;
 }
 
-// Returns a line with one point per group of measured steps, which is the mean of the group.
+// Returns a line whose points are the means of groups of measured steps.
 template <typename Value>
 ChartSeries LineOf(std::string name, ChartLine kind, const EconomyResult& result, const Value& value) {
   const size_t steps = result.measured.size();
