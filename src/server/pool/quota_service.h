@@ -148,7 +148,7 @@ class QuotaService {
   std::optional<Timestamp> measured_at_;
   bool silent_ = false;                  // true if the newest window has no job
   size_t counted_jobs_ = 0;              // number of jobs whose use was computed at measured_at_
-  int64_t counted_from_s_ = 0;           // Unix time since which a job must be measured so that its use is updated
+  int64_t counted_from_s_ = 0;           // Unix time; jobs that were not measured since then keep their use
   std::optional<Timestamp> settled_at_;  // end of the time in which absent jobs keep their use
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;
