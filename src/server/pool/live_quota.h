@@ -54,7 +54,7 @@ class LiveQuota {
 
   enum class Outcome : uint8_t {
     kUnknown,     // no tasks were reported yet
-    kNotCovered,  // no quota for its group or tier, or for its resources
+    kNotCovered,  // no quota for the task's group, tier or resources
     kFits,
     kDoesNotFit
   };

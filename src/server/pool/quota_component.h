@@ -28,7 +28,7 @@ absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& opti
 class QuotaComponent final : public Component {
  public:
   struct Options {
-    QuotaConfig config;  // settings, which must have a file
+    QuotaConfig config;  // settings, in which `file` is not empty
     int keep_days = 90;
     // Returns why a group may not start tasks now (see QuotaRequestsOptions::held).
     std::function<std::string(std::string_view)> held;

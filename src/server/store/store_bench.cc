@@ -126,7 +126,7 @@ BENCHMARK(BM_AppendBesideCommits)
     ->Iterations(6)
     ->Unit(benchmark::kMillisecond);
 
-// Replaces a state. Argument: size of the state, bytes.
+// Replaces a state. Argument: size of the state in bytes.
 void BM_PutState(benchmark::State& state) {
   const TempDir dir;
   const auto store = Open(dir);
