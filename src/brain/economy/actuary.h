@@ -62,14 +62,14 @@ enum class Refusal : uint8_t {
 struct Evidence {
   int64_t first_step = 0, last_step = 0;  // measured steps are in [first_step, last_step]
   int64_t measured_steps = 0;
-  double samples = 0;           // steps of completed forecasts, with decaying weights
-  double steps_per_sample = 1;  // number of steps that are worth one independent sample, see TailDependence
+  double samples = 0;           // number of steps of completed forecasts, with decaying weights
+  double steps_per_sample = 1;  // number of steps that count as one independent sample, see TailDependence
   double independent = 0;       // samples / steps_per_sample; for kHorizon at most the number of horizons
   double needed = 0;            // least number of independent samples for which the quantile is meaningful
   double ordered_risk = 0;      // 1 - promise
   double calibrated_risk = 0;   // ordered_risk, adjusted by the outcome of past promises
   double used_risk = 0;         // calibrated_risk, corrected for few samples
-  double promised_steps = 0, missed_steps = 0;  // steps of past promises; missed steps among them
+  double promised_steps = 0, missed_steps = 0;  // steps of past promises, and the missed ones of these steps
   double horizons = 0;                          // number of disjoint horizons with a completed forecast
   double base = 0;                              // forecast of high use: weighted mean of the bases
   double margin = 0;                            // quantile of forecast errors that is added to `base`
@@ -108,8 +108,8 @@ class Actuary {
   // Records a promise of `amount` >= 0 for one horizon from the next step on, which replaces an earlier promise.
   // Calibration uses recorded promises if there are any, otherwise the quotes that the actuary would have made.
   void Promised(double amount);
-  // Returns the capacity less the use of the higher tiers at the last step, after the reclaim window; NaN if not
-  // measured.
+  // Returns the capacity less the use of the higher tiers, as ReclaimWindow computes it for the window that ends
+  // with the last step; NaN if the last step was not measured.
   double available() const { return available_; }
   int64_t steps() const { return step_; }
   const ActuaryOptions& options() const { return options_; }

@@ -31,8 +31,8 @@ namespace taut::brain {
 // Measured use of a job, and the group and tier for which the use counts.
 struct JobUse {
   std::string job, group, tier;
-  int64_t cpu_millicores = 0, memory_bytes = 0;            // counted amounts, >= 0: the job's limits
-  int64_t used_cpu_millicores = 0, used_memory_bytes = 0;  // the job's real usage, >= 0
+  int64_t cpu_millicores = 0, memory_bytes = 0;            // limits of the job, which count as use; >= 0
+  int64_t used_cpu_millicores = 0, used_memory_bytes = 0;  // measured usage of the job, >= 0
   int64_t seen_s = 0;                                      // end of the last window that measured the job
 };
 

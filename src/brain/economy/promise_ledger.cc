@@ -150,7 +150,7 @@ KeptSummary PromiseLedger::Summarize(int tier, double level) const {
     s.amount_variation =
         std::sqrt(std::max(0.0, squares / n - s.mean_amount * s.mean_amount)) / s.mean_amount;
   s.promises_interval = WilsonInterval(static_cast<double>(s.promises_kept), n);
-  // The prior is one run of an hour, because the length of a run is unknown without misses.
+  // The prior is one run of missed steps that lasts an hour: without misses, the mean length of a run is unknown.
   const double hour = std::max(1.0, 3600.0 / static_cast<double>(step_s_));
   double runs = 1;
   for (const PromiseOutcome& o : outcomes_) {

@@ -66,7 +66,8 @@ class QuotaLane {
   // Returns the lowest cohort whose quota covers `amount` in addition to its use. Returns the group itself if
   // its own quota covers `amount`. REQUIRES: `amount` fits.
   int32_t LenderOf(int32_t node, int64_t amount) const;
-  // Returns the unused quota in the tree of `node` that is not lent to `node`. O(nodes * depth).
+  // Returns the sum of the unused exclusive quota of the other groups and cohorts in the tree of `node`, which
+  // `node` cannot borrow. O(nodes * depth).
   int64_t UnlentTo(int32_t node) const;
 
   // Adds `amount`, which may be negative, to the group's use, even if it does not fit. REQUIRES: the group's use
