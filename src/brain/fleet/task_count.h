@@ -9,11 +9,10 @@
 
 namespace taut::brain {
 
-// The number of tasks that a series reports, and whether agents see the measured tasks. If agents see the tasks,
-// the measured number is used.
+// The number of tasks of one window, before TaskCount chooses between the reported and the measured number.
 struct CountedTasks {
-  SaidReplicas said;
-  bool by_agents = false;
+  SaidReplicas said;       // number that a series reports
+  bool by_agents = false;  // true: agents measured the tasks, so the measured number is used
 };
 
 // Number of tasks in the last window; not saved.
