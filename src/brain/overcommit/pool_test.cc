@@ -40,7 +40,8 @@ TEST(PoolOrder, MovesAgainstWhatWasDelivered) {
   EXPECT_DOUBLE_EQ(order.used(), 0.006);
 }
 
-// Highest usage is 1 in a day, 2 in a week, 3 in two weeks, the tasks' own week is 6, and the limit is 24.
+// The machine's highest usage is 1 in a day, 2 in a week and 3 in two weeks. Over the tasks, the sum of the
+// highest usage in a week is 6, and the sum of the limits is 24.
 TEST(PoolBases, AreAsWritten) {
   const PoolFeatures f = {24, 1, 2, 3, 6};
   const auto bases = PoolBases();
