@@ -111,8 +111,8 @@ TEST(HpaState, OfEqualsTheFirstIsDecisive) {
   EXPECT_EQ(std::get<double>(reason.facts[0].value), 20);
 }
 
-// Rates apply over the longest period, in both directions: 4 of 14 tasks were added within ten minutes, so that
-// two of ten may be removed.
+// The longest period applies to both directions: of 14 tasks, 4 were added within the last ten minutes. Two tasks
+// may be removed from the 10 tasks at the period's start, so 8 remain.
 TEST(HpaState, RatesRememberTheLongestPeriod) {
   ReplicaSettings s;
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "4 pods per 15s", s).ok());
@@ -141,8 +141,8 @@ TEST(HpaState, TheBoundsHoldAfterTheRates) {
   EXPECT_EQ(fixed.Decide(HpaMinute(2, 1, 2)), 3);
 }
 
-// Ten of twenty tasks were removed ten seconds ago. At the start of the period twenty tasks ran, so that forty
-// tasks may run, whatever was added since.
+// Ten of twenty tasks were removed ten seconds ago. The count may double within a period. Twenty tasks ran at the
+// start of the period, so forty tasks may run.
 TEST(HpaState, WhatWasRemovedMayComeBackAtOnce) {
   HpaSettings settings;
   settings.down.stabilization_s = 0;
