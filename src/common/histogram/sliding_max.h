@@ -32,7 +32,7 @@ class SlidingMax {
 
  private:
   struct Entry {
-    uint16_t window_low, window_high;  // split: an entry is 6 bytes long instead of 8
+    uint16_t window_low, window_high;  // halves of the window's index: without padding, an entry has 6 bytes
     Bucket bucket;
 
     static Entry Of(int32_t window, Bucket b) {
