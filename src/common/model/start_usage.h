@@ -23,7 +23,8 @@ struct StartSums {
 StartSums SumStarts(std::span<const TaskStart> starts);
 // Inserts the sums into `out` at `first`, before the job's own signals. Returns the number of added signals.
 uint32_t PutStarts(const StartSums& sums, size_t first, std::vector<NamedSignal>& out);
-// Returns the sums among a window's signals. The result is not known() if the window stores no sums.
+// Returns the sums that PutStarts() stored in a window's `signals`. The result is not known() if `signals` contain
+// no sums.
 StartSums StartsOf(std::span<const NamedSignal> signals);
 
 }  // namespace taut

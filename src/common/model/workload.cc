@@ -97,7 +97,7 @@ std::optional<Workload> WorkloadOfStoredName(std::string_view job_name, std::str
 }
 
 Workload WithGroupOfStoredName(Workload workload) {
-  // Only workloads of these kinds are split. The name of any other program may contain the mark.
+  // Only workloads of these kinds are split into groups. The name of any other program may contain kGroupMark.
   const bool may_be_split = workload.source == Source::kKubernetes && workload.group.empty() &&
                             (workload.kind == "daemonset" || workload.kind == "statefulset");
   const size_t mark = may_be_split ? workload.name.find(kGroupMark) : std::string::npos;

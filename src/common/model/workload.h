@@ -72,7 +72,7 @@ class WorkloadParts {
 // Returns the Kubernetes workload of a job that an older version stored by its name alone. nullopt if the
 // name is not [CELL/]NAMESPACE/KIND/NAME[/CONTAINER]. For stored data only.
 std::optional<Workload> WorkloadOfStoredName(std::string_view job_name, std::string_view cell);
-// Returns the workload with its group as a part of its own. An older version stored the group at the end of the
+// Returns the workload with its group in Workload::group. An older version stored the group at the end of the
 // name, such as "fluentd@large" for a DaemonSet "fluentd" with the group "large". For stored data only.
 Workload WithGroupOfStoredName(Workload workload);
 
