@@ -20,7 +20,7 @@ struct Caller {
   std::string user;
   bool authenticated = false;  // true if a token, session or certificate was accepted
   std::shared_ptr<const GroupBindings> bindings = nullptr;
-  std::string refusal = {};  // why a token or session was rejected; "" if none was rejected
+  std::string refusal = {};  // reason for the rejection of a token or session; "" if none was rejected
   std::optional<int64_t> valid_until_s = std::nullopt;
   bool by_session = false;
 };

@@ -21,8 +21,8 @@ class ConnectionUser {
   virtual void OnFailed() = 0;
 };
 
-// Except Post, call only from the connection's own turn: inside a call to ConnectionUser or a function passed to
-// Post.
+// Call functions other than Post() only on the connection's strand: inside a call to ConnectionUser, or inside a
+// function passed to Post(). The strand runs one function at a time.
 class Connection {
  public:
   virtual ~Connection() = default;
@@ -39,7 +39,7 @@ class Connection {
   // Closes the connection; outstanding operations may still end with OnFailed. Idempotent.
   virtual void Close() = 0;
 
-  // Runs `work` in the connection's turn. Thread-safe.
+  // Runs `work` on the connection's strand. Thread-safe.
   virtual void Post(std::function<void()> work) = 0;
 
   // Returns the common name in the client's verified certificate; "" if the certificate has no common name,

@@ -64,9 +64,9 @@ struct HttpRequest {
   Role role = Role::kNone;
   std::string user;  // name of the token or of the client's certificate; "" for none
   std::shared_ptr<const GroupBindings> bindings;  // bindings of a sender with Role::kGroup, else null
-  std::string refusal;                            // why the token was rejected; "" if no token was rejected
-  std::optional<int64_t> valid_until_s;           // Unix time when token or session expires and streams end
-  bool by_session = false;                        // authenticated by a session cookie alone
+  std::string refusal;                   // reason for the rejection of a token; "" if none was rejected
+  std::optional<int64_t> valid_until_s;  // Unix time when token or session expires and streams end
+  bool by_session = false;               // authenticated by a session cookie alone
 
   // Return the first value with this name; nullptr if absent.
   const std::string* header(std::string_view name) const { return FindHeader(headers, name); }

@@ -248,7 +248,7 @@ void Session::RunHandler() {
     }
   }
   // Release the slot even if this session has ended meanwhile. Post the next handler, because this thread must not
-  // run it: its session has a turn of its own.
+  // run it: the handler's session has a strand of its own.
   if (auto next = state_->slots.Leave()) {
     Connection& connection = *next->connection_;
     connection.Post([next = std::move(next)] { next->RunHandler(); });
@@ -423,8 +423,8 @@ void Session::SetDeadline(Clock::time_point at) {
 
 void Session::Tick(Clock::time_point now) {
   if (now.time_since_epoch().count() < alarm_.load(std::memory_order_relaxed)) return;
-  // Until OnAlarm has run, further ticks must not post OnAlarm again. OnAlarm checks deadline_, which only the
-  // connection's turn may read.
+  // Until OnAlarm has run, further ticks must not post OnAlarm again. OnAlarm checks deadline_, which only
+  // functions on the connection's strand may read.
   alarm_.store(kNever, std::memory_order_relaxed);
   connection_->Post([self = shared_from_this()] { self->OnAlarm(); });
 }

@@ -19,8 +19,8 @@
 
 namespace taut {
 
-// All states change in the connection's turn; methods that other threads call only post to the connection or read
-// atomics. Owned by shared pointers: outstanding operations keep the session alive.
+// The state changes only on the connection's strand. Methods that other threads call only post to the connection
+// or read atomics. Owned by shared pointers: outstanding operations keep the session alive.
 class Session final : public ConnectionUser, public std::enable_shared_from_this<Session> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -43,7 +43,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   Mode mode() const { return mode_; }
   // The peer's network: "192.0.2.7", or the first 64 bits of an IPv6 address.
   const std::string& address() const { return address_; }
-  // Aborts at once. Call it only in the connection's turn, or after the listener's threads have ended.
+  // Aborts at once. Call it only on the connection's strand, or after the listener's threads have ended.
   void End();
 
   void OnOpen() override;
@@ -68,7 +68,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void BeginRequest();
   void ReadMore();
   void Parse();
-  bool TakeHeader();  // false if a response was already sent
+  bool TakeHeader();  // returns false if a response was already sent
   bool TakeBodyBytes();
   void DropBody();
   // Methods that answer requests.
@@ -107,7 +107,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   HttpResponse response_;         // the bodies are cleared if no body is sent
   size_t written_ = 0;
   bool counts_as_stream_ = false;
-  std::string stream_caller_;  // key of its stream count
+  std::string stream_caller_;  // caller under which the stream is counted (SessionsState::EnterStream)
   Clock::time_point deadline_;
   std::atomic<Clock::rep> alarm_;  // deadline_ as ticks, for Tick on other threads
   const std::string address_;

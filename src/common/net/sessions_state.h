@@ -35,7 +35,7 @@ struct SessionsState {
   const ServerOptions options;
   const std::function<HttpResponse(const HttpRequest&)> handler;
   HandlerSlots<Session> slots;
-  std::function<void(Session*)> on_end;  // called once per session, in its turn
+  std::function<void(Session*)> on_end;  // called once per session, on the strand of its connection
   Counters counters;
   std::atomic<size_t> buffered_bytes{0};
   std::atomic<size_t> streams{0};
