@@ -285,8 +285,8 @@ class Agent {
   // time.
   static int64_t DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now);
   void TakeTerms(const taut::agent::v1::Terms& terms);
-  // Makes the next steps of these tasks: saves intents in the ledger, writes the kernel, then reports
-  // outcomes.
+  // Moves the limits of these tasks one step towards their targets: saves the intended writes in the ledger,
+  // writes the kernel's files, then reports the outcomes.
   void Move(const std::vector<AgentTask*>& tasks, const NodeTime& now);
   struct Step {
     AgentTask* task;

@@ -129,7 +129,7 @@ TEST_F(AgentScores, WhoLeavesTheTaskGetsTheOwnersBack) {
   EXPECT_EQ(Value(10), -800);
 }
 
-// ---- limits above a task ----
+// ---- limits of the cgroups above a task ----
 
 class AgentAbove : public ::testing::Test {
  protected:

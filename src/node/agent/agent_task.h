@@ -42,12 +42,12 @@ struct LimitLane {
   explicit LimitLane(LimitMover m) : mover(std::move(m)) {}
 
   LimitMover mover;
-  bool owners = false;  // the target is the owner's limit
+  bool owners = false;  // true: the target is the owner's limit
   // The last order, and the outcome that was reported for this order.
   uint64_t decision = 0;
   int64_t ordered_us = 0;
   std::optional<std::pair<MoveState, Obstacle>> said;
-  std::string error;   // why the last write failed; "": the write succeeded
+  std::string error;   // error of the last write; "": the write succeeded
   std::string note;    // text about the order: "3 MiB is below the minimum of 6 MiB"
   double minimum = 0;  // the minimum in `note`; 0: the order was not below the minimum
   // Time at which another program changed the limit, seconds since 1970; absent: never. Older orders do not

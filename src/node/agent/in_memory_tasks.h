@@ -21,13 +21,13 @@ struct InMemoryTask {
   TaskLimits limits;
   // True: like a kernel without swap, SetLimit refuses a memory limit below memory_bytes.
   bool refuses_shrink_below_usage = true;
-  absl::Status set_error;    // if not OK: SetLimit returns it and changes nothing
-  absl::Status lost_answer;  // if not OK: SetLimit changes the limit and then returns this error
+  absl::Status set_error;    // error that SetLimit returns without a change; OK: none
+  absl::Status lost_answer;  // error that SetLimit returns after it changed the limit; OK: none
   double least_memory = 0;   // result of Least(kMemoryMax); below it SetLimit fails with InvalidArgument
   std::optional<double> weight_of_all = {};  // result of Rounded(kCpuWeight, none): a kernel's default weight
   double least_cores = 0;  // SetLimit rounds lower CPU limits up to this value, as with short periods
   std::optional<int64_t> started_s;
-  absl::Status kill_error;  // if not OK: Kill returns it
+  absl::Status kill_error;  // error that Kill returns; OK: none
   int kills = 0;            // successful calls of Kill, which set memory_bytes to 0
   std::string cgroup_path;
   std::vector<GroupAbove> above;
@@ -59,7 +59,7 @@ class InMemoryTasks final : public TaskFinder {
   InMemoryTask& Add(std::string job, std::string task, std::string identity = "");
   void Remove(const std::string& identity) { tasks_.erase(identity); }
   std::set<std::string> asleep;   // identities for which MayReturn is true
-  absl::Status find_error;        // if not OK: Find returns it
+  absl::Status find_error;        // error that Find returns; OK: none
   std::vector<TaskEvent> events;  // returned by TakeEvents
 
   std::string_view name() const override { return "memory"; }

@@ -336,7 +336,7 @@ namespace {
 
 using Fields = std::vector<std::string_view>;
 
-// Each of these functions parses the fields of one kind of line. It returns "" or the error.
+// Each of the following functions parses the fields of one kind of line, and returns "" or the error.
 std::string ParseNames(const Fields& fields, LedgerContent& out, LedgerEntry*& entry) {
   std::array<std::string, 3> texts;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -424,7 +424,7 @@ std::string ParseScores(const Fields& fields, LedgerContent& out) {
   return "";
 }
 
-// Parses terms: job, yes or no, upper bounds of CPU and memory, startup_grace (since version 3).
+// Parses terms: job, apply ("yes" or "no"), upper bounds of CPU and memory, startup_grace (since version 3).
 std::string ParseTerms(const Fields& fields, int version, LedgerContent& out) {
   const size_t due = version == 2 ? 4 : 5;
   if (fields.size() != due) return StrCat(fields.size(), " fields: expected ", due);

@@ -97,7 +97,7 @@ class LimitMover {
   // Prevents cuts until this time; raises are made at once.
   void HoldCutsUntil(int64_t steady_us) { cuts_from_us_ = steady_us; }
 
-  // Return the floors for the ledger, and restore them. Restore does not move the limit; the next target moves it.
+  // Return the floors for the ledger, and restore them. Restore() does not move the limit before the next target.
   MoveFloors floors(int64_t now_us) const;
   void Restore(const MoveFloors& floors, int64_t now_us);
   // Limits the recorded time of a kill to `now_s`: the clock may have been set back.
@@ -163,7 +163,7 @@ class LimitMover {
   double usage_ = 0;  // usage or recent peak of the last Next with both figures
   std::optional<double> oom_floor_, throttle_floor_;
   std::optional<int64_t> oom_s_;
-  bool floor_is_of_growth_ = false;  // not saved: after a restart, the floor counts as the floor of a kill
+  bool floor_is_of_growth_ = false;  // true if OnGrowth() set oom_floor_; not saved: false after a restart
   int64_t hold_until_us_ = 0;
   int refusals_ = 0;  // number of refusals since the last success
   bool final_ = false;

@@ -117,7 +117,7 @@ void MessageQueue::ReadSegments() {
     if (segment.is_damaged || !bytes.ok()) ++damaged_;
     if (!bytes.ok()) continue;
     last = std::max(last, segment.last);
-    // Acknowledged or empty segments are deleted now; MakeRoom below counts only what is left.
+    // Delete acknowledged and empty segments now, so that MakeRoom() below counts only the remaining segments.
     if (segment.records == 0 || segment.last <= state_.acknowledged) {
       unlink(path.c_str());
       continue;
