@@ -103,8 +103,8 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     double name_expiry_s = 900;
     std::function<double()> steady_s;
     std::function<Timestamp()> now;
-    // Returns true for jobs whose limits another actuator applies: agents only report on these jobs. Empty: there
-    // are no such jobs.
+    // Returns true for jobs whose limits another actuator applies: agents only report on these jobs. Empty
+    // function: there are no such jobs.
     std::function<bool(const std::string& job)> elsewhere = {};
     std::string own_machine = {};  // this process's machine, in the format of Hello::machine; "": unknown
   };
