@@ -69,8 +69,8 @@ class ClockGuard {
   void Confirm() { asserted_ = waits(); }
   // Returns true if a wait ended by time or by an operator, without samples from other machines that agree.
   bool unproven() const { return unproven_; }
-  // Returns true if the last step found that the time of the wait was wrong. Samples that were accepted
-  // during the wait then lie in the future.
+  // Returns true if the last step found that the wall clock, which was used during the wait, was ahead. Samples
+  // that were accepted during the wait then lie in the future.
   bool was_wrong() const { return was_wrong_; }
   // Returns true if all senders of the last minutes agree on a time that is more than `agree_s` later.
   // Samples of these senders are dropped.

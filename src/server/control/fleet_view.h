@@ -30,9 +30,10 @@ struct JobAmounts {
   // that day.
   float chance = kAbsent;
   uint8_t days = 0, days_over = 0;
-  // Share of the work of the last weeks above the limits, and the risk target; negative: no such target.
+  // Delivered share of work above the limits in the last weeks, and the target for this share. Negative: the
+  // recommender accepts no such target.
   float work_over = kAbsent, work_ordered = kAbsent;
-  // Provisional recommendation while the history is too short for would_be; never applied, and in no saving.
+  // Provisional recommendation while the history is too short for would_be; never applied nor counted as a saving.
   // first_limit: first window with a recommendation.
   float provisional = kAbsent;
   WindowId first_limit{INT32_MIN};

@@ -53,7 +53,8 @@ struct IngestState {
   // Appends a body to the log if any of its samples was accepted, unless the clock is in doubt.
   // `kept_before`: number of accepted samples before the body.
   void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
-  // Passes the time without samples before this start to the windows, once.
+  // Tells the open windows from when until `now` no samples arrived before this start. Only the first call has an
+  // effect.
   void EndGap(Timestamp now);
 
   static constexpr size_t kMostSaid = 64;  // limit for SampleIntake::TakeSaid

@@ -128,7 +128,8 @@ TEST(ReplicaHistory, TheForecastsBandHoldsMostLoads) {
     EXPECT_FALSE(c.forecast_high.has_value());
 }
 
-// The number of tasks belongs to the size that is chosen for a task, both live and here.
+// The history recommends the same number of tasks as a live job. The number depends on the size of a task that the
+// query chooses.
 TEST(ReplicaHistory, IsWhatTheLiveJobWouldDo) {
   const brain::JobPolicy policy = Hpa();
   std::vector<JobDay> days;
