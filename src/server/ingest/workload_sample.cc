@@ -33,8 +33,8 @@ std::vector<Label> GetLabels(ByteReader& in) {
   return labels;
 }
 
-// Splits the owner in a fact of an older version, such as "DaemonSet/fluentd@large". Owners of other kinds
-// have no group; the name of a program may contain the mark.
+// Splits the owner in a fact of an older version, such as "DaemonSet/fluentd@large", into owner and group. Owners
+// of other kinds have no group: there, kGroupMark is a character of the program's name.
 void TakeGroupOfStoredOwner(WorkloadFact& fact) {
   const size_t mark = fact.says.starts_with("DaemonSet/") || fact.says.starts_with("StatefulSet/")
                           ? fact.says.find(kGroupMark)
