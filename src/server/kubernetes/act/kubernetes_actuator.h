@@ -83,15 +83,15 @@ class KubernetesActuator final : public Actuator {
   struct Options {
     std::string namespaces;  // pattern of namespaces in which amounts are set; "": all
     bool scale = false;      // true: numbers of tasks are set, too
-    // Returns the reason why the cluster may not be changed now; "" if it may be changed. Empty: always allowed.
-    // When the reason disappears, all orders are checked.
+    // Returns the reason why the cluster may not be changed now; "" if changes are allowed. Empty function: changes
+    // are always allowed. When the reason disappears, all orders are checked.
     std::function<std::string()> why_not;
     // Returns the terms of a job; nullopt: the job is unknown, and its pods stay unchanged. Called for all jobs
-    // every terms_s. Empty: all jobs have PodTerms().
+    // every terms_s. Empty function: all jobs have PodTerms().
     std::function<std::optional<PodTerms>(const std::string& job, Resource resource)> terms;
     // Finds other managers of fields that this actuator sets. Must outlive the actuator. Null: there are none.
     FieldOwners* owners = nullptr;
-    // Returns the LimitRanges and ResourceQuotas of a namespace. Empty: there are none.
+    // Returns the LimitRanges and ResourceQuotas of a namespace. Empty function: no namespace has any.
     std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;
     std::function<int64_t()> unix_s;
     std::function<double()> steady_s;

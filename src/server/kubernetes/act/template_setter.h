@@ -38,7 +38,7 @@ class TemplateSetter {
     double step_back_s = 3600;  // time of stepping back after another manager's change
     double poll_s = 5;          // interval between checks of a rollout
     double refused_retry_s = 600;
-    // Returns the LimitRanges and ResourceQuotas of a namespace. Empty: they are unknown.
+    // Returns the LimitRanges and ResourceQuotas of a namespace. Empty function: these objects are unknown.
     std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;
     // Returns the largest amounts of any node on which the workload's pods may run.
     std::function<Amounts(const WorkloadName& workload)> largest_node;
