@@ -43,7 +43,7 @@ int64_t MonthsOf(brain::BudgetPeriod period) {
 }
 
 // Adds each budget of the setting as a business that pays for one group, and the group to the known `groups`. The
-// setting has money for a month; a longer period of the file has as many times this money as it has months.
+// setting contains the money for a month. If the file's period is longer, multiplies the money by its months.
 absl::Status AddLabelBudgets(const PricesConfig& prices, brain::BudgetDefinition& to,
                              std::vector<std::string>& groups) {
   const absl::StatusOr<std::vector<LabelGroup>> labels = LabelGroupsOf(prices);

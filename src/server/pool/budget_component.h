@@ -16,7 +16,8 @@
 
 namespace taut::server {
 
-// Returns the groups of the setting prices.budgets, in its order. InvalidArgument for an invalid line.
+// Returns the groups of the setting prices.budgets, in the order of its lines. Returns InvalidArgument if a line
+// is invalid.
 absl::StatusOr<std::vector<LabelGroup>> LabelGroupsOf(const PricesConfig& prices);
 
 // Returns the name of a label group in texts: "team=shop", or "all".

@@ -41,7 +41,7 @@ struct BudgetView {
 
 struct BudgetCounts {
   uint64_t entries = 0;                     // number of entries in the ledger
-  uint64_t refused = 0, failed_writes = 0;  // numbers of requests and writes since the start
+  uint64_t refused = 0, failed_writes = 0;  // refused requests and failed writes since the start
 };
 
 // Maintains the budgets. Thread-safe.
@@ -57,12 +57,12 @@ class BudgetService {
     RequestLog* log = nullptr;  // log of the ledger; must outlive the service, like the history
     History* history = nullptr;
     std::function<std::shared_ptr<const FleetView>()> view;
-    // Returns the groups of the quota; null without quota. Unset: there is no quota.
+    // Returns the groups of the quota; null if no quota is defined. Empty function: no quota is defined.
     std::function<std::shared_ptr<const GroupScheme>()> scheme = {};
     std::vector<LabelGroup> labels = {};  // groups of the definition that are formed by labels
     std::function<Timestamp()> now;
     // Returns the reason why the time may be wrong; "" if the time is reliable. In the former case, no entry is
-    // made. Empty: the time is always reliable.
+    // made. Empty function: the time is always reliable.
     std::function<std::string()> doubt = {};
     // Called under the lock after an entry was stored; must be short.
     std::function<void(const brain::BudgetEntry&, const std::string& text)> on_entry;
@@ -158,7 +158,7 @@ class BudgetService {
   brain::Price price_;
   bool defined_ = false;  // true if definition_ was entered or refused
   std::string refusal_;   // reason why the definition was refused; "" if it was not
-  std::string damage_;    // damage of the ledger; "" if none
+  std::string damage_;    // description of the ledger's damage; "" if the ledger is intact
   BudgetCounts counts_;
   std::shared_ptr<const Account> account_;  // cached account; null: must be read from the store
   std::shared_ptr<const BudgetView> view_;  // view computed from account_ and accounts_

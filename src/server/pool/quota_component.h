@@ -60,7 +60,7 @@ class QuotaComponent final : public Component {
   KeptState history_;
   std::unique_ptr<QuotaService> service_;
   double next_s_ = 0;
-  QuotaService::Times saved_;      // times of the saved state
+  QuotaService::Times saved_;      // QuotaService::times() at the last save
   std::optional<double> saved_s_;  // steady time of the last save; absent: none since the start
   std::string said_;               // last failure that was logged
 };
