@@ -21,7 +21,7 @@ struct Console {
   // Reads the usage that the option or parameter kGivenUsage stands for; null: there is none.
   std::function<absl::Status(const TraceOptions&, TraceSink&, ReadReport&)> read_usage;
 
-  std::string text;  // what the command printed
+  std::string text;  // output of the command
   std::string error;
   std::vector<std::string> warnings;
 };
