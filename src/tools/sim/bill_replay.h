@@ -55,8 +55,8 @@ struct BillTraceOptions {
   brain::BillOptions bill;
   // Receives each billed entry; may be empty.
   std::function<void(const brain::UsageEntry&)> on_entry;
-  // Returns false if the entry must not be billed; may set the entry's `slo_missed`. Empty: all entries are
-  // billed.
+  // Returns false if the entry must not be billed; may set the entry's `slo_missed`. Empty function: all entries
+  // are billed.
   std::function<bool(brain::UsageEntry&)> choose = nullptr;
 };
 

@@ -34,11 +34,12 @@ struct Series {
   }
 };
 
-// A predictor of one resource, and the numbers of each task. The predictor predicts from sums of these numbers.
+// A predictor of one resource, and the figures of each task whose sums over a machine are the predictor's input.
 struct Predictor {
   std::unique_ptr<brain::SummedPeak> peak;
-  size_t parts = 0;                // number of predictors in SummedPeak::alone()
-  std::vector<double> own, alone;  // numbers of each task, by index
+  size_t parts = 0;  // number of predictors in SummedPeak::alone()
+  // Figures of SummedPeak::Own(), and predictions of the predictors in alone(); by recorded task.
+  std::vector<double> own, alone;
   // Predictors that compute `alone` while the trace is read.
   std::vector<std::unique_ptr<brain::PeakPredictor>> of_tasks;
 };
@@ -305,7 +306,7 @@ class HistoryReader {
         std::min(load.capped(), static_cast<float>(LimitOf(number)));
   }
 
-  // Computes the numbers of each task that the predictor adds up. Rounds them to whole units, so that Remove()
+  // Computes the figures of each task that the predictor adds up. Rounds them to whole units, so that Remove()
   // undoes Add() exactly, unlike with sums of rounded doubles.
   void FinishOne(const Series& series, Predictor& p) const {
     const size_t own = p.peak->own(), tasks = series.samples.size();

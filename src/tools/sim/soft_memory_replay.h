@@ -30,8 +30,8 @@ struct SoftMemoryOptions {
   // Restart delay after the window of a kill, in seconds. With soft limits, the task then waits until the machine
   // has room for its request in addition to the usage of the previous window.
   int64_t restart_s = 600;
-  // Shares of the tiers, for tiers that are drawn: of jobs without a priority, or of all jobs with `made_tiers`.
-  // The tier of any other job follows from its priority.
+  // Probability of each tier for a job whose tier is drawn at random: a job without a priority, or any job if
+  // `made_tiers`. The tier of any other job follows from the job's priority.
   std::array<double, kNumTraceTiers> shares = {};
   bool made_tiers = false;
   int threads = 0;  // number of threads for the replay of the recommender; 0: one per core
@@ -69,7 +69,7 @@ struct SoftMemoryScore {
 struct SoftMemoryResult {
   size_t tasks = 0, machines = 0;
   std::array<size_t, kNumTraceTiers> tier_tasks = {};
-  bool made_tiers = false;              // true if some tiers were drawn
+  bool made_tiers = false;              // true if the tiers of some jobs were drawn at random
   std::vector<SoftMemoryScore> worlds;  // scores, one per world, "hard" first
   bool partial = false;
   // True for recorded machines (recorded_soft_memory.h), false for random machines.

@@ -64,7 +64,7 @@ struct StepSpan {
 };
 struct PeriodAvailability {
   int32_t period = 0;
-  // Number of steps with usage since the grant, and of these steps in which the job ran.
+  // Number of steps with usage since the grant, and number of these steps in which the job ran.
   int64_t wanted = 0, ran = 0;
   bool Kept(int64_t availability_ppm) const { return ran * brain::kWholePpm >= availability_ppm * wanted; }
 };
@@ -87,9 +87,11 @@ struct TierTotals {
   // Numbers of `jobs` that were granted within the patience, granted later, and never granted.
   uint64_t at_once = 0, later = 0, never = 0;
   uint64_t reclaims = 0;  // number of reclaims from count_from on
-  // Number of job-periods with usage of granted jobs, and of these with the promised availability.
+  // Number of periods with usage, summed over granted jobs, and number of these periods with the promised
+  // availability.
   uint64_t job_periods = 0, job_periods_kept = 0;
-  // Number of steps with usage of granted jobs from count_from on, and of these in which the job ran.
+  // Number of steps with usage from count_from on, summed over granted jobs, and number of these steps in which
+  // the job ran.
   int64_t wanted_steps = 0, ran_steps = 0;
   PoolLines sums;           // sums over the steps from count_from on
   PoolAmounts wanted = {};  // requests of granted jobs in steps with usage: the allocation if all of them ran
