@@ -31,7 +31,8 @@ std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
   }
   std::vector<uint32_t> out(least.size());
   if (out.empty()) return out;
-  // If the last row is further away than the span of the other rows, use another last row if possible.
+  // If the gap before the last row is wider than the span of all rows before it, the row is an outlier. Use the
+  // earliest row that can be the last row instead.
   uint32_t at = first.back();
   if (out.size() > kLeastOthers) {
     const uint32_t previous = before[at];
