@@ -38,8 +38,8 @@ struct QuotaGroup {
   std::optional<int64_t> max_requests = std::nullopt;
 };
 
-// An agreement between groups with one parent: the members lend each other all unused quota, whatever their
-// limits are. For the parent, the members are one cohort, whose lending and borrowing limits are the sums of the
+// An agreement between groups with one parent: the members lend each other all unused quota, regardless of their
+// limits. For the parent, the members are one cohort, whose lending and borrowing limits are the sums of the
 // members' limits.
 struct QuotaPool {
   std::string name;
