@@ -22,7 +22,7 @@ const AnalogGrid& AnalogGrid::Get() {
 }
 
 int AnalogGrid::BinOf(double log_ratio) const {
-  // The tolerance keeps an exactly repeated peak at or below the edge 0, whatever the rounding of the logarithms.
+  // The tolerance keeps an exactly repeated peak at or below the edge 0 despite the rounding of the logarithms.
   return static_cast<int>(std::lower_bound(edges_.begin(), edges_.end(), log_ratio - 1e-9) - edges_.begin());
 }
 

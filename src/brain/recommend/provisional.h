@@ -22,7 +22,7 @@ struct ProvisionalLimit {
 
 // Returns the factor by which the peak of `windows` windows is multiplied to cover a day: the square root of
 // (windows of a day / `windows`). On real machines, the multiplied peak covered the day in 71 to 87 % of the
-// starts, whatever the number of windows (docs/algorithms/vertical.md, "The first day").
+// starts, for any number of windows (docs/algorithms/vertical.md, "The first day").
 inline double ProvisionalFactor(int32_t windows) {
   return windows >= kWindowsPerDay ? 1 : std::sqrt(double{kWindowsPerDay} / std::max(windows, 1));
 }

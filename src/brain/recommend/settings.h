@@ -145,7 +145,7 @@ struct AnalogSettings {
   // kLeastMostChance and at most a half. With a fixed price, 0 means a half.
   double max_overrun_chance = 0;
   static constexpr double kChanceOfOrder = 3, kLeastMostChance = 0.1;
-  // The target share of OOM-days (throttled days) for each job alone, whatever the price; absent: the fleet's
+  // The target share of OOM-days (throttled days) for each job alone, regardless of the price. Absent: the fleet's
   // target share is distributed over the jobs at the lowest cost.
   std::optional<double> job_order;
   // Target share of OOM-days for each job's memory alone, if job_order is absent; it follows from a declared OOM

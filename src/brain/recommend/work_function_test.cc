@@ -364,7 +364,7 @@ TEST(WorkFunction, GoesOnFromACheckpoint) {
   RefusesParts(bytes, 7, fleet);
 }
 
-// Each job with its own target share of work above the limits receives this share from day 20 on, whatever the
+// Each job with its own target share of work above the limits receives this share from day 20 on, for any
 // price factor. The other jobs together receive the fleet's share.
 TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
   WorkFunctionSettings settings;
