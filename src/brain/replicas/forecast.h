@@ -32,8 +32,8 @@ class ForecastPolicy final : public ReplicaPolicy {
 
   int DecideFor(const LoadSample& sample);
   void Calibrate(bool overloaded);
-  // Returns the greatest useful count: the count for a load somewhat above the highest load so far, whatever the
-  // price.
+  // Returns the greatest useful count: the count for a load somewhat above the highest load so far, regardless of
+  // the price.
   int Most() const;
   double Price() const;
   double Cost(bool far, int count) const;

@@ -86,7 +86,7 @@ TEST(HpaState, MetricsThatCannotBeAskedAreMissing) {
             "Not measured: memory. Without all metrics the count does not fall, so it stays 10.");
 }
 
-// 8 GB at 80 % of 1 GB each require ten tasks, whatever the number of running tasks.
+// 8 GB at 80 % of 1 GB each require ten tasks, regardless of the number of running tasks.
 TEST(HpaState, UtilisationIsOfTheReadyTasks) {
   HpaPolicy hpa(WithMetrics("only memory 80%"), ReplicaBounds{});
   const std::vector<double> signals = {8e9, 1e9};
