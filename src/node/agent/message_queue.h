@@ -15,7 +15,7 @@
 namespace taut::node {
 
 struct MessageQueueOptions {
-  std::string path;  // a directory of its own, created if missing; "": in memory
+  std::string path;  // directory that only this queue uses, created if missing; "": in memory
   // Bound of all files, or of the messages in memory. The oldest segment is deleted when a message does not
   // fit.
   uint64_t max_bytes = uint64_t{32} << 20;

@@ -66,7 +66,7 @@ struct UplinkOptions {
   bool tls = false;
   std::string ca_file, certificate_file, key_file;
   std::string server_name;  // name expected in the certificate; "": the host of the address
-  std::string queue_path;   // a directory of its own, created if missing; "": in memory
+  std::string queue_path;   // directory that only this queue uses, created if missing; "": in memory
   uint64_t max_queue_bytes = uint64_t{32} << 20;
   int min_backoff_ms = 100, max_backoff_ms = 5000;
   // Sent first on every stream; The uplink fills in Hello's queue and queued.
