@@ -95,7 +95,7 @@ TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
   done = true;
   onlooker.join();
   person.join();
-  // No part of a window was counted twice, whichever stream was first.
+  // No part of a window was counted twice, for any order of the streams.
   int windows = 0;
   EXPECT_TRUE(cell.store
                   .ReadWindows(WindowId{INT32_MIN / 2},

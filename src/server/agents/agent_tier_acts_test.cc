@@ -1,4 +1,4 @@
-// Tests that each act of an agent's memory guard is stored once, whichever process stops in between.
+// Tests that each act of an agent's memory guard is stored once, even if the agent or the daemon stops in between.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
