@@ -210,7 +210,7 @@ TEST(ControlAgents, AKillWaitsForAStoreThatFails) {
   EXPECT_EQ(Ooms(cell).size(), 1U);
 }
 
-// An order is dated after the kill that caused it, whatever the clock of the reporting agent shows.
+// An order is dated after the kill that caused it, regardless of the clock of the reporting agent.
 TEST(ControlAgents, OrdersAreDecidedNowOrAtTheKill) {
   class NotingActuator final : public Actuator {
    public:

@@ -31,7 +31,7 @@ class ComponentTest : public testing::Test {
     context_.now = context_.cell_now = [this] { return now(); };
     context_.clock_doubt = [] { return std::string(); };
     context_.stopping = [this] { return stopping_.load(); };
-    // Pauses take 1 ms, whatever duration the caller requests.
+    // Pauses take 1 ms, regardless of the requested duration.
     context_.wait = [](std::chrono::milliseconds) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };

@@ -55,7 +55,7 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
   reader.join();
   person.join();
   EXPECT_TRUE(control.status().ready().ok());
-  // Decision numbers have no gaps, whichever thread caused the decisions.
+  // Decision numbers have no gaps, although several threads cause decisions.
   DecisionQuery all;
   all.limit = 1'000'000;
   const auto stored = control.history().Decisions(all, History::Reasons::kLeaveOut);

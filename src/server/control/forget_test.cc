@@ -235,7 +235,7 @@ TEST(Forgetting, DroppedSamplesMakeNoJob) {
   EXPECT_EQ(after.invalid, before.invalid + 1);
   EXPECT_EQ(after.far_future, before.far_future + 1);
   EXPECT_EQ(cell.control().ingest().counts.mapper().jobs, 4U);
-  // A series that matches no rule is unmapped, whatever its samples are.
+  // A series that matches no rule is unmapped, also if its samples are invalid.
   const LabelView other[] = {{"__name__", "node_network_speed_bytes"}, {"device", "eth0"}};
   const RemoteSample negative[] = {{-125'000, now.us / 1000}};
   cell.control().ingest().samples.Take(other, negative, now);

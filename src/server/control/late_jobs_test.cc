@@ -286,7 +286,7 @@ std::vector<std::pair<int32_t, int32_t>> Gaps(ControlCell& cell) {
   return out;
 }
 
-// Senders that are silent for longer than windows stay open leave a gap, whatever the clock shows meanwhile.
+// Senders that are silent for longer than windows stay open leave a gap, regardless of the clock.
 TEST(Gaps, ATimeWithoutSamplesIsNoted) {
   ControlCell cell(kSeries);
   ASSERT_TRUE(cell.Live(0, 60).ok());

@@ -264,9 +264,9 @@ absl::Status ControlPlane::RememberFailedOrders() {
   return absl::OkStatus();
 }
 
-// The restored actuator's state is as old as its checkpoint and lacks all later orders, whatever their
-// outcome. The state of an older version does not contain the ID of its last decision, so the actuator then
-// receives all stored orders.
+// The restored actuator's state is as old as its checkpoint and lacks all later orders, with or
+// without an outcome. The state of an older version does not contain the ID of its last decision. The actuator
+// then receives all stored orders.
 absl::Status ControlPlane::SendAgain(std::span<const Decision> since_checkpoints) {
   const std::optional<Checkpointer::ActuatorSaved>& saved = checkpointer_.actuator_saved();
   if (!saved.has_value()) {

@@ -16,8 +16,8 @@ struct Variant {
   brain::JobPolicy policy;
 };
 
-// The gate acts as in mode auto, whatever the job's mode. Also in mode observe, the result is the limit that
-// would be in force.
+// The gate acts as in mode auto, regardless of the job's mode. In mode observe, the result is therefore the limit
+// that mode auto would set.
 Variant Now(const WhatIfQuery& query) {
   Variant v{query.policy->recommenders().of(query.resource),
             brain::SettingsFor(*query.policy, *query.settings), *query.policy};
