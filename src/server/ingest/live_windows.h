@@ -93,8 +93,8 @@ class LiveWindows {
   // `counts` must outlive this object.
   LiveWindows(const Options& options, IngestCounts& counts);
 
-  // Returns the counter of the reason why this sample would be dropped, whatever its series; nullptr if the
-  // sample would be accepted.
+  // Returns the counter of the reason why this sample would be dropped. Considers only the sample, not its series.
+  // Returns nullptr if the sample would be accepted.
   uint64_t IngestCounts::*Refusal(const RemoteSample& sample, Timestamp now) const;
   // Returns the counter of the reason why a window of an agent would be dropped; nullptr if the window would
   // be accepted.

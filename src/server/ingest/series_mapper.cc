@@ -39,7 +39,7 @@ SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timesta
   const uint32_t minute = MinuteOf(now);
   auto it = series_.find(series.fingerprint);
   if (it == series_.end()) [[unlikely]] {
-    // A series that matches no rule is unmapped, whatever its samples are.
+    // A series that matches no rule is unmapped, also if its samples are invalid.
     if (!admit() && Match(series.labels).has_value()) return {.outcome = Outcome::kRefused};
     if (series_.size() >= options_.max_series) {
       ++counts_.refused_series;
