@@ -34,12 +34,12 @@ class StatusWriter {
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
     std::function<double()> retry_after_s;  // ClusterWriter::retry_after_s()
     std::function<double()> steady_s;
-    double look_s = 20;      // interval between two checks of a workload
-    double settle_s = 10;    // delay before the first check of a new workload
-    double again_s = 600;    // minimum interval between two writes to a workload, except removals
-    double retry_s = 30;     // delay after a temporary failure
-    double refused_s = 600;  // delay after other failures; a missing right delays all writes to its kind and
-                             // namespace
+    double look_s = 20;    // interval between two checks of a workload
+    double settle_s = 10;  // delay before the first check of a new workload
+    double again_s = 600;  // minimum interval between two writes to a workload, except removals
+    double retry_s = 30;   // delay after a temporary failure
+    // Delay after other failures. A missing permission delays all writes to the same kind and namespace.
+    double refused_s = 600;
     double per_second = 5, burst = 10;  // rate of writes to the API server
   };
   explicit StatusWriter(Options options) : options_(std::move(options)) {}
