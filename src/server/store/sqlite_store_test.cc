@@ -487,7 +487,7 @@ TEST_F(SqliteStoreTest, ADirectoryThatMayNotBeWritten) {
   EXPECT_EQ(chmod(dir_.path().c_str(), 0755), 0);
 }
 
-// Readers see complete passes and complete days, whatever the writer does at the same time.
+// Readers see complete passes and complete days, even while the writer writes.
 TEST_F(SqliteStoreTest, ReadersBesideTheWriter) {
   Open();
   std::atomic<int32_t> committed{kFirstWindow.index - 1};
