@@ -234,7 +234,7 @@ TEST(DaySignals, OfTheProbeATaskIsWhatItNeedsIfThatIsKnownAndLess) {
   for (const BucketWeight& b : s.buckets) weight += b.weight;
   EXPECT_EQ(weight, 4);
   EXPECT_EQ(s.buckets.front().bucket, Grid::Memory().BucketOf(4.4e8F));
-  // Memory is the usage if the need is unknown, and also by default.
+  // The memory signal is the usage if no need is known, and without MemorySignal::kProbe.
   signals.Build(Probed({kAbsent, kAbsent}), Resource::kMemory, MemorySignal::kProbe);
   EXPECT_EQ(signals.signals()[0].peak, 1e9);
   EXPECT_EQ(signals.signals()[0].usage_peak, std::nullopt);
