@@ -305,8 +305,9 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   last_window_ = std::max(last_window_, window);
 }
 
-// Judges the assumed need of tasks at their limit in the first window in which no task is at its limit. Usage
-// above the earlier limits replaces the assumption; lower usage proves nothing and keeps the assumption.
+// While tasks are at their limit, counts the assumed work above the limits. Corrects this work in the first
+// window without a task at its limit: a peak above the earlier limits replaces the assumed need. A lower peak
+// proves nothing and keeps the assumption.
 void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
   if (!signal.cut_at.has_value() && cuts_.windows <= 0) return;
   bool cut = false;
