@@ -11,8 +11,8 @@ namespace taut {
 using simdjson::error_code;
 namespace ondemand = simdjson::ondemand;
 
-// Position of a JsonValue, on the stack of the walk that passes the value. `parent` links to the position of the
-// enclosing walk, for error paths.
+// Position of a JsonValue. Stored on the stack of the function that visits the fields or items, so a value is
+// valid only during the callback. `parent` is the position of the enclosing object or array, for paths in errors.
 struct JsonValue::Place {
   const Place* parent = nullptr;
   std::string_view key = {};  // name, if the value is a field

@@ -14,7 +14,7 @@ namespace taut {
 
 enum class JsonKind : uint8_t { kNull, kBool, kNumber, kText, kArray, kObject };
 
-// A JSON value. It is valid during the call that passes it and may be read once. A value that is not read is
+// A JSON value. Valid during the callback that receives the value; may be read once. A value that is not read is
 // skipped: only its brackets and quotes are checked. Errors contain the value's path ("data.result[3].metric:
 // expected a text") and leave `out` unchanged:
 //   InvalidArgument  the value is of another kind
