@@ -11,7 +11,7 @@
 namespace taut {
 
 struct SelfSigned {
-  std::string certificate_pem, key_pem;  // X.509 v3, its own CA; ECDSA P-256
+  std::string certificate_pem, key_pem;  // X.509 v3 certificate, which is also the CA; ECDSA P-256 key
 };
 
 // Returns a certificate for a server with these lower-case DNS names or IP addresses, valid in [now_s - 300,
