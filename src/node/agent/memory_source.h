@@ -1,4 +1,4 @@
-// Free memory of a machine, or of a cgroup on the machine. An interface, so that tests need not fill a machine.
+// Interface for the free memory of a machine, or of a cgroup on the machine. Tests replace it by fixed figures.
 #pragma once
 
 #include <optional>
