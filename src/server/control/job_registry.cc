@@ -66,7 +66,7 @@ absl::Status JobRegistry::ForgetJobs(WindowId now) {
       parts_.fleet.Read()->departures.DueToForget(now, options_.forget_jobs_days, kMostAtATime);
   parts_.ingest.jobs.WithMapper([&](SeriesMapper& mapper) {
     mapper.jobs().DropForgotten(now.day() - options_.return_days);
-    // A job is kept while any of its series still arrives, such as its limit.
+    // Keep a job while samples of any of its series still arrive, such as samples of its limit.
     std::erase_if(due, [&](JobId id) { return !mapper.ForgetJob(id, now.day()); });
   });
   if (due.empty()) return absl::OkStatus();
