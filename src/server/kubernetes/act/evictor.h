@@ -31,7 +31,7 @@ class Evictor {
   struct Result {
     Did did = Did::kNothing;
     std::string text;        // text for users: the action, or the reason why there was none
-    double again_at_s = 0;   // latest time of the next call; 0: when a pod of the workload changes
+    double again_at_s = 0;   // time by which to call again; 0: call again when a pod of the workload changes
     bool was_asked = false;  // true if this call sent an eviction request
   };
   // `cluster` and `writer` must outlive this object.
