@@ -62,7 +62,7 @@ struct PoolFuture {
 
 struct TierSellerOptions {
   PoolAmounts capacity = {};
-  // Promised availability, > 0; sellers of quantiles promise at least half
+  // Promised availability, > 0. The actuary promises at least one half.
   int64_t availability_ppm = 980'000;
   int64_t horizon_steps = 288;  // horizon of the actuary's quotes
   int64_t reclaim_steps = 0;
