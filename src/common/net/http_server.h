@@ -22,11 +22,11 @@ struct ServerCounts {
   uint64_t accept_failures = 0;       // accept failed: out of file descriptors or memory
   uint64_t tls_failures = 0;          // TLS handshakes that failed or timed out
   uint64_t timed_out = 0;             // connections whose client sent a request or read a response too slowly
-  uint64_t malformed = 0;             // 400 or 501 from the server itself, not from the handler
+  uint64_t malformed = 0;             // responses 400 and 501 of the server itself, not of the handler
   uint64_t too_large = 0;             // responses 413 and 431
   uint64_t unauthorized = 0;          // responses 401
-  uint64_t other_site = 0;            // 403 and 421: see ServerOptions::names
-  uint64_t overloaded = 0;            // 503: body memory or streams; 429: streams of a caller
+  uint64_t other_site = 0;            // responses 403 and 421, see ServerOptions::names
+  uint64_t overloaded = 0;            // responses 503 (body memory, streams) and 429 (streams of a caller)
   uint64_t handler_exceptions = 0;    // responses 500 after an exception
   uint64_t streams_cut = 0;           // event streams that ended because the client read too slowly
   std::array<uint64_t, 6> answers{};  // responses by status class: answers[2] counts 2xx
