@@ -106,7 +106,7 @@ class MemoryProbe {
   std::optional<int64_t> rests_until_us_;
   // The limit before the last cut, within which the task ran; absent if the last step was no cut.
   std::optional<double> before_;
-  bool is_found_ = false;  // a cut caused stalls or reached the minimum
+  bool is_found_ = false;  // true: a cut caused stalls or reached the minimum
   std::optional<double> needed_;
   int64_t needed_us_ = 0;  // time at which the need was found or confirmed
 

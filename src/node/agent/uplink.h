@@ -69,7 +69,7 @@ struct UplinkOptions {
   std::string queue_path;   // directory that only this queue uses, created if missing; "": in memory
   uint64_t max_queue_bytes = uint64_t{32} << 20;
   int min_backoff_ms = 100, max_backoff_ms = 5000;
-  // Sent first on every stream; The uplink fills in Hello's queue and queued.
+  // First message of every stream. The uplink sets Hello's queue and queued.
   taut::agent::v1::Hello hello;
 };
 
