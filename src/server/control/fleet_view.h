@@ -163,7 +163,7 @@ enum class SortBy : uint8_t {
   kSaving,  // all resources, each as a share of the sum of owners' limits
   kTight,   // OOM kills, then usage at the limit, then the rise from the owner's to the recommended limit
   kSavingPerMonth,  // all resources, in money
-  // Keys of one resource.
+  // Sort keys of one resource (JobSort::resource).
   kUsage,
   kOwnerLimit,
   kLimit,

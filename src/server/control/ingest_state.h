@@ -53,8 +53,8 @@ struct IngestState {
   // Appends a body to the log if any of its samples was accepted, unless the clock is in doubt.
   // `kept_before`: number of accepted samples before the body.
   void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
-  // Tells the open windows from when until `now` no samples arrived before this start. Only the first call has an
-  // effect.
+  // Marks the time without samples that ends at `now` in the windows (LiveWindows::NotHeard). Only the first call
+  // after a start has an effect.
   void EndGap(Timestamp now);
 
   static constexpr size_t kMostSaid = 64;  // limit for SampleIntake::TakeSaid

@@ -19,7 +19,7 @@ class JobRegistry {
   struct Options {
     // Days without usage after which a job is forgotten (LiveDepartures::DueToForget).
     int forget_jobs_days = 30;
-    // Further days after which a forgotten job loses its number and history. If its name returns earlier, it keeps
+    // Further days after which a forgotten job loses its number and history. If the job returns earlier, it keeps
     // both.
     int return_days = 30;
   };
