@@ -39,8 +39,8 @@ class BudgetComponent final : public Component {
       return {config.budgets, config.prices, config.quota, config.store.decision_days};
     }
   };
-  // `options` must have a budgets file or a budget of the setting. `quota` is null without quota.file; with a
-  // budgets file, it is not. `quota` and `context` must outlive this object.
+  // `options` must have a budgets file or a budget of the setting. `quota` is null without quota.file, which a
+  // budgets file requires. `quota` and `context` must outlive this object.
   BudgetComponent(Options options, const QuotaComponent* quota, History* history,
                   const DaemonContext& context);
 
@@ -49,7 +49,7 @@ class BudgetComponent final : public Component {
   std::span<const std::string_view> after() const override;
   // Returns the service; null before Start().
   BudgetService* service() { return service_.get(); }
-  // Returns the reason why a group may not get more quota, because its budget is spent; "" if it may. Thread-safe.
+  // Returns the reason why a group with a spent budget may not get more quota; "" if the group may. Thread-safe.
   std::string WhyHeld(std::string_view group) const;
   // Starts the service. Returns errors of ReadBudgets() and of the log.
   absl::Status Start() override;

@@ -12,9 +12,9 @@ namespace taut::server {
 struct BudgetState {
   std::string name;              // for texts: "business=retail", or "team=shop" of the setting prices.budgets
   double budget = 0;             // > 0
-  double spent = 0;              // since the start of the period
-  double forecast = 0;           // in the whole period, if the rest is like the last 7 days
-  std::string currency;          // or internal unit
+  double spent = 0;              // spending since the start of the period
+  double forecast = 0;           // spending in the whole period if the rest is like the last 7 days
+  std::string currency;          // currency or internal unit
   std::string period = "month";  // for texts: "the quarter's budget"
 };
 struct BudgetStates {

@@ -18,8 +18,8 @@ namespace taut::server {
 
 inline constexpr const char* kNoGroup = "(none)";  // name for jobs without a group
 
-// A group of the jobs with this value of a label. A job is in each such group that fits, besides its group of the
-// quota.
+// The group of the jobs with a value of a label. A job belongs to every label group with one of its labels, in
+// addition to its group of the quota.
 struct LabelGroup {
   std::string name;
   std::string label, value;  // "": all jobs
@@ -29,7 +29,7 @@ struct LabelGroup {
   }
 };
 
-// How the spending of a job finds the groups that it belongs to. All must outlive the reading.
+// Data that assign the spending of a job to groups. All objects must outlive the call of ReadGroupDays().
 struct SpendingRules {
   const GroupScheme* scheme = nullptr;  // null: jobs have no group of the quota
   std::span<const LabelGroup> labels;
@@ -44,10 +44,10 @@ struct GroupDays {
 
 // Reads the spending in the account of [from_s, to_s) by whole days; the newest day may be incomplete. The
 // spending of a window is the larger of usage and allocation, at the accounts' prices of its day. A job's
-// spending belongs to the nearest group, at or above the job's group, that has a budget, and to the label groups
-// that fit. Totals count it once: with the former; without a scheme, with the first label group. The spending of a
-// job without a group, or without a record, belongs to kNoGroup. O(account), and one read of the store per
-// forgotten job.
+// spending belongs to the nearest group, at or above the job's group, that has a budget, and to the job's label
+// groups. Totals count the spending once: in the nearest group or, without a scheme, in the first label group. The
+// spending of a job without a group, or without a record, belongs to kNoGroup. O(account), and one read of the
+// store per forgotten job.
 absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const SpendingRules& rules,
                                         int64_t from_s, int64_t to_s);
 

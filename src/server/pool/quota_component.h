@@ -30,7 +30,7 @@ class QuotaComponent final : public Component {
   struct Options {
     QuotaConfig config;  // settings, in which `file` is not empty
     int keep_days = 90;
-    // Returns why a group may not start tasks now (see QuotaRequestsOptions::held).
+    // Returns the reason why a group may not start tasks now (see QuotaRequestsOptions::held).
     std::function<std::string(std::string_view)> held;
   };
   // `context` must outlive this object.

@@ -111,8 +111,8 @@ class QuotaService {
   };
   Times times() const;
   QuotaCounts counts() const;
-  // Returns the tasks that a source reports, and decides on new tasks. Their use counts in addition to jobs and
-  // requests.
+  // Returns the object that holds the tasks that a source reports, and decides on new tasks. The use of these
+  // tasks counts in addition to jobs and requests.
   LiveQuota& live() { return live_; }
   // Returns the current scheme; Reload() replaces the scheme. Never null.
   std::shared_ptr<const GroupScheme> scheme() const;
