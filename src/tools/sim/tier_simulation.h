@@ -6,7 +6,7 @@
 //
 // A reclaimable tier runs in capacity that higher tiers do not use. A job runs if it fits on top of all jobs
 // granted before it. Remaining capacity goes to the other jobs: running jobs before stopped jobs, and older before
-// newer jobs. So the newest jobs are reclaimed first, and only if necessary. Usage in time that a job waits or is
+// newer jobs. So the newest jobs are reclaimed first, and only if necessary. Usage while a job waits or is
 // reclaimed is lost, not moved to later steps.
 //
 // The simulation uses integers and no randomness, so equal steps result in equal results. Not thread-safe.
