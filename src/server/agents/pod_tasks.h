@@ -1,6 +1,6 @@
 // Names of pods' containers. Agents on the nodes of a Kubernetes cluster identify a container only by its cgroup.
 // PodTasks replaces the cgroup's name by the job and pod from tautd's watch, and restores the agent's name in
-// orders. An agent therefore needs no rights in the cluster.
+// orders. An agent therefore needs no permissions in the cluster.
 //
 // PodTasks connects the agents' server and the hub: the server uses PodTasks as its listener, and the hub uses
 // PodTasks as its server. Tasks that are not containers of pods pass unchanged.
