@@ -56,7 +56,8 @@ struct MapperCounts {
   uint64_t pods_without_containers = 0;  // current number of pods with only series of the whole pod
 };
 
-// Not thread-safe. About 150 bytes per mapped series and 40 per unmapped one, beside jobs and tasks.
+// Not thread-safe. Memory in addition to jobs and tasks: about 150 bytes per mapped series, 40 per unmapped
+// series.
 class SeriesMapper {
  public:
   struct Options {
