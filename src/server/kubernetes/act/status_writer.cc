@@ -134,7 +134,7 @@ void StatusWriter::Step(const std::function<bool()>& stopping) {
   {
     const double now_s = options_.steady_s();
     const std::lock_guard lock(mutex_);
-    // No annotation of this namespace was due for a long time, so the missing right may be checked again.
+    // No annotation of this namespace was due for a long time, so the missing permission may be checked again.
     std::erase_if(forbidden_until_s_,
                   [&](const auto& item) { return now_s > item.second + options_.refused_s; });
     ForgetErrorsOfRights();
@@ -196,7 +196,7 @@ void StatusWriter::NoteFailure(const Key& key, const Entry& entry, const absl::S
   ++counts_.failed;
   if (absl::IsPermissionDenied(status)) {
     forbidden_until_s_[PlaceOfRight(entry.workload)] = now_s + options_.refused_s;
-    // Keep the first refusal per right, so that the log has one sentence instead of one per namespace.
+    // Keep the first refusal per permission, so that the log has one sentence instead of one per namespace.
     const std::string right = RightFor(entry.workload.kind);
     if (!forbidden_errors_.contains(right)) {
       forbidden_errors_[right] =

@@ -59,8 +59,8 @@ class StatusWriter {
     uint64_t written = 0, failed = 0;
   };
   Counts counts() const;
-  // Returns the last error; "" if the last write succeeded and no right is missing. Missing rights result in one
-  // sentence for all built-in kinds and one per custom kind, with the remedy.
+  // Returns the last error; "" if the last write succeeded and no permission is missing. Missing permissions
+  // result in one sentence for all built-in kinds and one per custom kind, with the remedy.
   std::string last_error() const;
 
   // Returns a merge patch that sets the annotation of the object with this UID. Without `text`, the patch removes
@@ -88,7 +88,7 @@ class StatusWriter {
   // built-in kinds, which one manifest grants, or the name of a custom kind.
   std::string RightFor(const std::string& kind) const;
   std::string WayOut(const std::string& right) const;
-  void ForgetErrorsOfRights();  // deletes the errors of rights that are no longer refused anywhere
+  void ForgetErrorsOfRights();  // deletes errors of permissions that are no longer refused anywhere
 
   const Options options_;
   mutable std::mutex mutex_;
@@ -96,7 +96,7 @@ class StatusWriter {
   // found custom kinds; key: kind as in the names of jobs
   std::map<std::string, FoundKind> custom_;
   std::map<std::pair<std::string, std::string>, double> forbidden_until_s_;  // key: kind and namespace
-  // error of the first refusal; key: missing right
+  // error of the first refusal; key: missing permission
   std::map<std::string, std::string> forbidden_errors_;
   std::string last_error_;
   Counts counts_;

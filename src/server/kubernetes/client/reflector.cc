@@ -10,7 +10,7 @@ namespace taut::server {
 namespace {
 
 // Returns true for errors after which the watch may continue from its version. A server that stops truncates its
-// response (DataLoss). A server that has just started may not know the user's rights yet.
+// response (DataLoss). A server that has just started may not know the user's permissions yet.
 bool LeavesVersion(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
