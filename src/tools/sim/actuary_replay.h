@@ -28,9 +28,8 @@ struct ActuaryReplayOptions {
 // request one day later, or one horizon later if that is shorter.
 struct SellerScore {
   std::string seller;  // name: "actuary", "cloudrm", "greedy", "all" or "clairvoyant"
-  uint64_t sales = 0,  // number of sales
-      // Number of sales whose amount was available in too few steps to keep the promise.
-      broken = 0;
+  // Number of sales, and number of those whose amount was available in too few steps to keep the promise.
+  uint64_t sales = 0, broken = 0;
   double kept_share = 0;      // share of sold, measured steps in which the sold amount was available
   double refused_share = 0;   // share of all steps after the warm-up without a sale
   double of_clairvoyant = 0;  // sold amount as a share of the clairvoyant's, over all steps
