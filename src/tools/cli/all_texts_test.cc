@@ -189,8 +189,7 @@ TEST(AllTexts, LongNamesAreCut) {
 TEST(AllTexts, AnyFieldMayBeAbsentOrOfAnotherType) {
   for (const TextOfAnswer& of : AllTexts()) {
     const Json answer = Json::parse(of.answer);
-    if (std::string_view(of.name) == "report")
-      continue;  // not a response of tautd: taut itself creates a report
+    if (std::string_view(of.name) == "report") continue;  // taut itself makes it
     const Json flat = answer.flatten();
     for (const auto& [path, value] : flat.items()) {
       for (const Json& other :

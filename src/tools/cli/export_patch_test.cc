@@ -75,8 +75,7 @@ TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
             2U);
 }
 
-// A mapping rule of the user may create a job name that looks like the name of a workload. Only the API's field
-// `workload` proves that the job is a workload.
+// A rule of the user may make a name in the form of a workload's name; only the API says what it is.
 TEST(ExportPatch, ANameIsNotAWorkload) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["workload"] = nullptr;
