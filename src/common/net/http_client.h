@@ -37,8 +37,9 @@ struct ServerEvent {
 // Not thread-safe, except Interrupt.
 class HttpClient {
  public:
-  // Creates a client for "http://host:port" or "https://host", with an optional path that prefixes all
-  // request paths, or for the Unix socket of "unix:///path". The first request connects. InvalidArgument if the address or the files are invalid.
+  // Creates a client for "http://host:port" or "https://host", with an optional path that prefixes all request
+  // paths, or for the Unix socket of "unix:///path". The first request connects. InvalidArgument if the address or
+  // the files are invalid.
   static absl::StatusOr<std::unique_ptr<HttpClient>> Create(std::string_view base_url,
                                                             const ClientOptions& options);
   ~HttpClient();

@@ -83,8 +83,8 @@ class KubernetesActuator final : public Actuator {
   struct Options {
     std::string namespaces;  // pattern of namespaces in which amounts are set; "": all
     bool scale = false;      // true: numbers of tasks are set, too
-    // Returns the reason why the cluster may not be changed now; "" if changes are allowed. Empty function: changes
-    // are always allowed. When the reason disappears, all orders are checked.
+    // Returns the reason why the cluster may not be changed now; "" if changes are allowed. Empty function:
+    // changes are always allowed. When the reason disappears, all orders are checked.
     std::function<std::string()> why_not;
     // Returns the terms of a job; nullopt: the job is unknown, and its pods stay unchanged. Called for all jobs
     // every terms_s. Empty function: all jobs have PodTerms().
