@@ -22,7 +22,7 @@
 namespace taut::brain {
 
 struct CellSimulationOptions {
-  SchedulerOptions scheduler;    // `counting` is ignored, because a placed task counts with its limit
+  SchedulerOptions scheduler;    // `counting` is ignored, because a placed task is counted at its limit
   int64_t end_ms = 0;            // > 0; events at this time still run
   int64_t warmup_ms = 0;         // initial time that is not measured; in [0, end_ms)
   int64_t pass_every_ms = 1000;  // shortest time between two passes; > 0

@@ -16,8 +16,8 @@ inline constexpr uint32_t kNowhere = UINT32_MAX;
 
 // The amounts that a placed task adds to the reservations on its machine.
 enum class CellCounting : uint8_t {
-  kReservation,  // the task counts with its reservation
-  // the task counts with its limit when placed; Settle lowers the amount to the reservation (Borg, section 5.5)
+  kReservation,  // the task is counted at its reservation
+  // the task is counted at its limit when placed; Settle lowers the amount to the reservation (Borg, section 5.5)
   kFromLimit,
 };
 // Number of equal steps in which Settle lowers the counted amount from the limit to the reservation.
