@@ -126,7 +126,7 @@ void GroupUsage::Recount() {
       }
     });
   }
-  // Requests are counted after all jobs, because a request counts with the sum of its jobs.
+  // Count requests after all jobs, because the use of a request depends on the summed use of its jobs.
   for (const auto& [id, request] : requests_) {
     if (UncoveredUse* const out = count(UseOf(request)); out != nullptr) ++out->requests;
   }
@@ -263,7 +263,7 @@ QuotaTree GroupUsage::Without(std::span<const uint64_t> ids) const {
   for (const uint64_t id : ids) {
     const Request& request = requests_.at(id);
     Change(out, UseOf(request), false);
-    // Jobs of an ended request continue to run and count with their own use.
+    // Jobs of an ended request continue to run, and their own use is counted.
     ForEachJobOf(request.job, [&](const std::string& name, const Job& job) {
       ForEachUse(job, [&](const QuotaUse& use) {
         if (OwnerOf(use, name) == id) Change(out, use, true);

@@ -1,13 +1,13 @@
 // Counts the quota that groups use: by jobs as measured in windows, by tasks as reported by a source, and by open
 // requests. No clock and no I/O.
 //
-// A job counts only once. While a source reports tasks of a job, the job counts with the requests of these tasks.
-// The measured use counts for a resource that no task requests, and for a job without reported tasks. After the
-// last reported task of a job has ended, the measured use counts again only if a later window measures the job.
+// A job is counted only once. While a source reports tasks of a job, the tasks' requests are counted. The measured
+// use is counted for a resource that no task requests, and for a job without reported tasks. After the last
+// reported task of a job has ended, the measured use is counted again only if a later window measures the job.
 // Earlier windows still measured the ended task.
 //
-// An open request (admitted or running) counts, by resource, with the larger of the requested amount and the use
-// of its jobs. Granted quota therefore stays granted until the request ends.
+// For an open request (admitted or running), the larger of the requested amount and the use of its jobs is
+// counted, by resource. Granted quota therefore stays granted until the request ends.
 #pragma once
 
 #include <cstddef>
