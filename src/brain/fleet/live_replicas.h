@@ -176,8 +176,8 @@ class LiveReplicas {
   std::vector<double> recent_;
   SafeCount safe_;
   std::vector<double> signals_;  // reused by SignalsOf
-  // Not saved. missing_: inputs of the policy that the last window lacks, for people. raised_: the safe count
-  // after inputs have been missing for function.silent_s; absent before.
+  // Not saved. missing_: human-readable names of the policy's inputs that the last window lacks. raised_: the safe
+  // count after inputs have been missing for function.silent_s; absent before.
   std::string missing_;
   std::optional<int> raised_;
 };
