@@ -22,7 +22,7 @@ struct BorgSettings {
 struct NSigmaSettings {
   double n = 5;
   double window_h = 10;
-  double min_samples = 24;  // number of windows; a task with fewer windows counts with its limit
+  double min_samples = 24;  // number of windows; a task with fewer windows is counted at its limit
 };
 struct RcLikeSettings {
   double percentile = 99;
@@ -56,7 +56,7 @@ struct PoolSettings {
   double every_h = 2;       // hours between two forecasts that are compared with peaks
   double history_days = 7;  // days of history that a machine's first forecast requires
   double min_days = 20;     // machine-days of compared forecasts that predictions require
-  double min_samples = 24;  // number of windows; a task with fewer windows counts with its limit
+  double min_samples = 24;  // number of windows; a task with fewer windows is counted at its limit
 };
 
 struct OvercommitSettings {

@@ -23,7 +23,7 @@ State& At(std::vector<State>& machines, uint32_t i, const Make& make) {
 
 constexpr uint32_t kShareState = 1;  // version of SharePredictor's state
 
-// Predicts a share of the sum of limits.
+// Predicts that the peak is a constant share of the sum of the tasks' limits.
 class SharePredictor final : public DurablePredictor {
  public:
   SharePredictor(std::string_view name, double share) : name_(name), share_(share) {}
@@ -297,7 +297,7 @@ class MachineMaxPredictor final : public PeakPredictor {
         states[i].state.usages.Advance(window);
       }
     }
-    // Cold tasks count with their limits, so that their usage must not be added.
+    // Cold tasks are counted at their limits, so their usage must not be added.
     double usage = 0;
     for (size_t i = 0; i < load.tasks.size(); ++i) {
       const bool warm = states[i].state.samples >= settings_.min_samples;

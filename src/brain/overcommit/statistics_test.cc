@@ -88,7 +88,7 @@ TEST(NSigma, DoesNotPassTheLimits) {
   EXPECT_DOUBLE_EQ(m.peak(), 20);
 }
 
-// A new task counts with its limit. The ratio covers only tasks that were measured in the window.
+// A new task is counted at its limit. The ratio covers only tasks that were measured in the window.
 TEST(NSigma, CountsANewTaskWithItsLimit) {
   Machine m(NewNSigmaPredictor({.n = 0, .window_h = 1, .min_samples = 2}));
   m.Give({1, 1}, 10);
