@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// Tolerance on the highest chance, because a forecast is computed from floats.
+// Tolerance added to the maximum chance, because forecasts are computed from floats.
 constexpr double kRounding = 1e-6;
 
 }  // namespace
