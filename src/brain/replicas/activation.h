@@ -15,7 +15,7 @@ namespace taut::brain {
 //   kKeda KEDA as published: `inner` is not called at zero, and the job starts with one task; explained as keda
 //   kOurs `inner` observes every load, at zero tasks as if one task ran, and decides the number of tasks to start
 //
-// Load also accepts a state of `inner` alone (kOurs), or a state saved with another minimum.
+// Load() also accepts a state of `inner` alone (kOurs), or a state saved with another minimum.
 enum class Activation : uint8_t { kKeda, kOurs };
 std::unique_ptr<ReplicaPolicy> WithActivation(std::unique_ptr<ReplicaPolicy> inner, Activation how,
                                               const KedaSettings& settings, const ReplicaBounds& bounds);

@@ -21,7 +21,7 @@
 namespace taut::brain {
 namespace {
 
-// Decides the configured count, or the count for the highest load of the first days.
+// Always decides on the configured count, or the count for the highest load of the first days.
 class StaticPolicy final : public ReplicaPolicy {
  public:
   explicit StaticPolicy(const ReplicaSettings& settings) : settings_(settings) {}

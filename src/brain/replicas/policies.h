@@ -14,7 +14,7 @@ namespace taut::brain {
 
 struct ReplicaPolicyInfo {
   std::string_view name;
-  std::string_view what;  // description of one line, for people
+  std::string_view what;  // human-readable description of one line
   // creates the policy without the schedule
   std::unique_ptr<ReplicaPolicy> (*make)(const ReplicaSettings& settings);
   // First parts of the keys of the settings that the policy reads ("hpa" for "hpa.target"), except "replicas",

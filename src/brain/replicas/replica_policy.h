@@ -46,7 +46,7 @@ struct LoadSample {
 struct ExternalTasks {
   int count = 0;  // number of tasks, >= 0
   Timestamp until;
-  std::string why;  // explanation for people; may be empty
+  std::string why;  // human-readable explanation; may be empty
 };
 
 // The expected load: within the band with a chance of 80 %, above and below with a chance of 10 % each.
