@@ -19,7 +19,7 @@ enum class LogLevel : uint8_t { kDebug, kInfo, kWarning, kError };
 class DaemonLog {
  public:
   virtual ~DaemonLog() = default;
-  // Logs a sentence for people.
+  // Logs a human-readable sentence.
   virtual void Say(LogLevel level, std::string_view text) = 0;
   // Logs an event with typed fields; `action` names it, for example "pod_evicted". The fields are read during
   // the call.

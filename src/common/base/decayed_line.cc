@@ -6,8 +6,8 @@
 namespace taut {
 namespace {
 
-constexpr double kLeastVariation = 0.05;     // standard deviation of x over its mean
-constexpr double kLeastExplained = 1 / 3.0;  // share of the variance of y
+constexpr double kLeastVariation = 0.05;     // minimum of x's standard deviation over its mean
+constexpr double kLeastExplained = 1 / 3.0;  // minimum share of y's variance that the line explains
 
 }  // namespace
 

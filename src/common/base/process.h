@@ -21,7 +21,7 @@ inline void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Returns at most 64 bytes of /etc/machine-id, which is constant over restarts; "" if the file cannot be
+// Returns at most 64 bytes of /etc/machine-id, which is constant across restarts; "" if the file cannot be
 // read.
 inline std::string MachineId() {
   std::ifstream in("/etc/machine-id");
