@@ -12,7 +12,7 @@ namespace taut {
 
 struct AllowedRange {
   std::optional<double> lower, upper;  // cores or bytes, both inclusive; absent: no bound
-  std::string lower_by, upper_by;      // the origin, for people: "LimitRange small"; may be ""
+  std::string lower_by, upper_by;      // human-readable origin: "LimitRange small"; may be ""
 
   bool empty() const { return !lower.has_value() && !upper.has_value(); }
   bool operator==(const AllowedRange&) const = default;

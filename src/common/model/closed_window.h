@@ -83,12 +83,12 @@ struct SaidReplicas {
 struct JobWindowData {
   JobId job;
   JobWindow window;
-  uint32_t first_report = 0, num_reports = 0;  // range of ClosedWindow::reports, ordered by task
+  uint32_t first_report = 0, num_reports = 0;  // the job's range in ClosedWindow::reports, by task
   OwnerRequests requests = {};                 // not stored: see TakeOwnersAmount
   PerResource<bool> of_request = {};  // indexed by Resource: the window's limit is the owner's request
-  uint32_t first_throttling = 0, num_throttling = 0;  // range of ClosedWindow::throttling, ordered by task
+  uint32_t first_throttling = 0, num_throttling = 0;  // the job's range in ClosedWindow::throttling, by task
   SaidReplicas replicas = {};                         // numbers that a series reports; not stored
-  uint32_t first_start = 0, num_starts = 0;           // range of ClosedWindow::starts, ordered by task
+  uint32_t first_start = 0, num_starts = 0;           // the job's range in ClosedWindow::starts, by task
 };
 
 struct ClosedWindow {

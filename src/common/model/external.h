@@ -61,7 +61,7 @@ struct ExternalAnswer {
   JobId job;
   Target target = Resource::kCpu;
   double value = 0;  // limit in cores or bytes, or number of tasks
-  std::string why;   // one sentence for people; may be ""
+  std::string why;   // one human-readable sentence; may be ""
   WindowId until;
 };
 

@@ -43,7 +43,7 @@ enum class AmountUnit : uint8_t { kCores, kBytes };
 struct ResourceRow {
   Resource resource;
   std::string_view name;         // name in settings, files and APIs: "memory"
-  std::string_view title, word;  // names for people, at the start of a text and within it: "Memory", "memory"
+  std::string_view title, word;  // display names, at the start of a text and within it: "Memory", "memory"
   std::string_view price_key;  // key of the resource's price in settings, price files and ledgers: "gib_hour"
   AtLimit at_limit;
   AmountUnit unit;

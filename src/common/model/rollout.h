@@ -67,7 +67,7 @@ struct Decision {
   // Amount before and after, in the unit of the target: a limit per task, or a number of tasks. Absent `before`:
   // no limit, or the owner's limit is unknown. Absent `after`: the owner's limit is restored.
   std::optional<double> before, after;
-  std::string sentence;  // the reason, for people
+  std::string sentence;  // human-readable reason
   std::string reason;    // SaveReason of the recommendation; "" without a recommendation
   Outcome outcome = Outcome::kPending;
   std::string outcome_text;  // message of the actuator; may be ""

@@ -36,7 +36,7 @@ struct TierAct {
   // Memory of the machine, or of the group that is guarded in place of the machine: bytes, and pressure (PSI) as a
   // share of time.
   std::optional<double> free, total, some, full;
-  std::string text;  // the reason, for people
+  std::string text;  // human-readable reason
 
   bool operator==(const TierAct&) const = default;
 };
