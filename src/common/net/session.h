@@ -36,8 +36,8 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void StopSoon();                   // ends after the current request
   void Abort();
   void EndStream();  // ends the response if it is an event stream; the client reconnects
-  // Time since which the connection waits for a request without ever having authenticated, as ticks of Clock;
-  // kNotWaiting if the connection does not wait. Thread-safe.
+  // Time at which a connection that never authenticated began to wait for a request or for its close, in ticks of
+  // Clock; kNotWaiting during a request and after an authentication. Thread-safe.
   static constexpr Clock::rep kNotWaiting = std::numeric_limits<Clock::rep>::max();
   Clock::rep stranger_since() const { return stranger_since_.load(std::memory_order_relaxed); }
   Mode mode() const { return mode_; }
