@@ -34,7 +34,7 @@ class ParquetWriter {
   // become U+FFFD, because readers reject the whole file otherwise. Finish reports a cell that does not fit
   // its column, or a text above 64 MiB.
   void Text(std::string_view text);
-  void Number(int64_t number);  // a decimal or a time
+  void Number(int64_t number);  // for columns of decimals or times
   void Null();
 
   // Writes the remaining rows and the footer, without which the file cannot be read. Call once, after the
