@@ -121,7 +121,7 @@ class Agent {
   // that tautd ordered stay in force.
   void Stop(const NodeTime& now);
 
-  // Current errors as text for people, by subject; an entry disappears with its cause.
+  // Current errors as human-readable texts, by subject; an entry disappears with its cause.
   const std::map<std::string, std::string>& errors() const { return errors_; }
   const AgentCounts& counts() const { return counts_; }
   // Returns the acts since the last call, oldest first: at most the last 10,000.
@@ -231,7 +231,7 @@ class Agent {
   void SendAct(const taut::agent::v1::TierAct& act);
   // Reports the end of the task's throttle. Does nothing if the task is not throttled.
   void EndThrottleAct(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now);
-  // Reports the acts that an earlier start of the agent left in the ledger because the agent was killed.
+  // Reports the acts that an earlier run of the agent left in the ledger because the agent was killed.
   void ReportOldActs(const NodeTime& now);
   // ---- probing (agent_probe.cc) ----
   void ProbeMemory(const NodeTime& now);

@@ -17,7 +17,8 @@ using ::testing::IsEmpty;
 
 class AgentLimits : public ::testing::Test {
  protected:
-  // Adds a task of 50 MiB and half a core, under terms; `cores` and `memory` are the owner's limits.
+  // Adds a task that uses 50 MiB and half a core, and sends terms by which the agent sets limits. `cores` and
+  // `memory` are the owner's limits.
   InMemoryTask& Added(std::optional<double> cores, std::optional<double> memory) {
     cell_.Start();
     InMemoryTask& a = cell_.Add("shop/web", "a", 50 * kMiB);

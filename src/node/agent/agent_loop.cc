@@ -34,7 +34,7 @@ int64_t SteadyUs() {
   return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
 }
 
-// Returns the time at which the sped-up clock began. The file keeps this time over restarts of the agent:
+// Returns the time at which the sped-up clock began. The file keeps this time across restarts of the agent:
 // otherwise the clock would go back at each restart.
 int64_t BeginningOf(const std::string& state, int64_t wall_us) {
   const std::string path = StrCat(state, "/clock");

@@ -38,7 +38,7 @@ void Agent::ScoreProcesses(AgentTask& task, const std::set<std::string_view>& pa
   const bool has_record = entry != nullptr && entry->scores.has_value();
   const int set = options_.tiers.oom_score_adj[static_cast<size_t>(task.tier.tier)];
   const bool may = MayBeScored(task);
-  // The ledger may hold scores from an earlier start with another configuration: release them.
+  // The ledger may hold scores from an earlier run of the agent with another configuration: release them.
   if (has_record && (!may || entry->scores->set != set)) ReleaseScoresOf(task, paths);
   if (!may) return;
   if (!task.scores.has_value()) {

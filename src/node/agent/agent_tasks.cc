@@ -252,7 +252,7 @@ void Agent::RestoreHolds(AgentTask& task, const LedgerEntry& entry, const NodeTi
   }
 }
 
-// Limits that an earlier start of the agent set on this task are not the owner's values.
+// Limits that an earlier run of the agent set on this task are not the owner's values.
 void Agent::AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now) {
   if (const LedgerEntry* entry = parts_.ledger->Find(task.found.identity); entry != nullptr) {
     for (const auto& [kind, value] : entry->values) task.owner.of(kind) = value.owner;

@@ -16,7 +16,7 @@ namespace pb = taut::agent::v1;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A cell with one task under terms.
+// An agent and one task whose memory limit was ordered.
 class AgentTrouble : public ::testing::Test {
  protected:
   // Adds a task that uses 50 MiB, and orders `limit` for this task.

@@ -77,7 +77,7 @@ std::optional<LimitKind> ParseKind(std::string_view text) {
   return std::nullopt;
 }
 
-// Returns "-", or fn of the value.
+// Returns fn(*value) as text; "-" if `value` is absent.
 template <typename T, typename Fn>
 std::string MaybeText(const std::optional<T>& value, Fn fn) {
   return value.has_value() ? std::string(fn(*value)) : std::string(kAbsent);

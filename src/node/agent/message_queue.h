@@ -28,7 +28,7 @@ struct QueuedMessage {
   std::string bytes;
 };
 
-// Messages are in the order of their sequences, which ascend over restarts, too. A restart after a kill skips some
+// Messages are in the order of their sequences, which ascend across restarts. A restart after a kill skips some
 // sequences, so that no sequence is used twice even if the disk lost the last messages.
 //
 // Nothing is lost when the process is killed: each message is written at once. fdatasync is called when a segment

@@ -9,7 +9,7 @@ int OomScoreRecord::OwnerOf(const ProcessId& process) const {
   return it == others.end() ? owner : it->second;
 }
 
-// The value set() of a process may be inherited from its parent, or written by an earlier start of the agent or by
+// The value set() of a process may be inherited from its parent, or written by an earlier run of the agent or by
 // its owner. The record decides.
 int OomScores::InheritedOwner(const ProcessReading& facts) const {
   if (record_->others.contains(facts.id)) return record_->OwnerOf(facts.id);

@@ -31,7 +31,7 @@ class OomScores {
   OomScores(Tier tier, int set) : set_(set), lowers_(IsProduction(tier)) {}
 
   int set() const { return set_; }
-  // Loads the record of an earlier start of the agent. REQUIRES: record.set == set().
+  // Loads the record of an earlier run of the agent. REQUIRES: record.set == set().
   void Restore(const OomScoreRecord& record) { record_ = record; }
   bool Knows(int pid) const { return processes_.contains(pid); }
   // Adds processes that Knows() does not know, ascending by pid. Returns the processes whose value the caller
@@ -49,7 +49,7 @@ class OomScores {
     int owner = 0;
     bool is_ours = false;  // the agent wrote set(), or the process inherited the agent's value
   };
-  // Returns the earlier value of a process that has set(), inherited or written by an earlier start.
+  // Returns the earlier value of a process that has set(), inherited or written by an earlier run of the agent.
   int InheritedOwner(const ProcessReading& facts) const;
   void NoteOwner(const Known& known);
 

@@ -127,7 +127,7 @@ class TaskGroup {
 
 // A task that a finder returned.
 struct FoundTask {
-  // Constant while the task runs, also over restarts of the agent, and never reused:
+  // Constant while the task runs, also across restarts of the agent, and never reused:
   // "cgroup:/system.slice/web.service#1234" (inode of the directory), "docker:4f5e...".
   std::string identity;
   std::string job;
@@ -148,12 +148,12 @@ struct TaskEvent {
 class TaskFinder {
  public:
   virtual ~TaskFinder() = default;
-  // Name for people: "cgroup", "systemd", "docker".
+  // Human-readable name: "cgroup", "systemd", "docker".
   virtual std::string_view name() const = 0;
   // Returns all tasks that exist now, ascending by identity. Called every few seconds, and when wakeup() is
   // ready. An error means that the tasks are unknown now, not that there are none.
   virtual absl::StatusOr<std::vector<FoundTask>> Find() = 0;
-  // Reasons for which the last Find left out matching tasks: examples for people, and their total number.
+  // Human-readable reasons for which the last Find left out matching tasks (examples), and their total number.
   virtual std::vector<std::string> refusals() const { return {}; }
   virtual size_t num_refused() const { return refusals().size(); }
   // Opens the task. NotFound if the task has ended. InvalidArgument if the identity is not from this finder.

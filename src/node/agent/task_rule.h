@@ -26,7 +26,7 @@ enum class MemoryStyle : uint8_t {
 
 // The first rule that matches a task applies.
 struct TaskRule {
-  std::string name;  // name for people; "": a name such as "rule 3"
+  std::string name;  // human-readable name; "": a name such as "rule 3"
   TaskSource source = TaskSource::kCgroup;
   // kCgroup: a path from the hierarchy's root, with '*' for any text within one component: "/apps/*/worker-*". The
   // path matches only the named groups, not the groups below them. kSystemd: pattern (common/base/pattern.h) of
