@@ -55,7 +55,7 @@ class CgroupFinder final : public TaskFinder {
   absl::StatusOr<std::vector<FoundTask>> Find() override;
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
 
-  // Returns the reasons for which the last Find left out matching groups, for people; at most kMaxRefusals.
+  // Returns human-readable reasons for which the last Find left out matching groups; at most kMaxRefusals.
   std::vector<std::string> refusals() const override { return refusals_; }
   size_t num_refused() const override { return num_refused_; }
 

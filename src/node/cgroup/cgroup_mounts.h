@@ -22,7 +22,7 @@ struct CgroupMounts {
   // Returns the mount point of the hierarchy with the memory controller. Tasks are searched in this
   // hierarchy, and it defines their lifetime.
   const std::string& home() const;
-  // Returns text for people: "cgroup v2", "cgroup v1" or "cgroup v1 and v2 (hybrid)".
+  // Returns a human-readable text: "cgroup v2", "cgroup v1" or "cgroup v1 and v2 (hybrid)".
   std::string_view description() const;
 };
 
