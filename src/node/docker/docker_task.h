@@ -19,7 +19,7 @@ using CgroupOpener = std::function<absl::StatusOr<std::unique_ptr<TaskGroup>>(st
 
 // One start of a container, until it ends. After a restart all calls fail with NotFound.
 //
-// Limits are set through the engine, which keeps them over restarts, and then verified in both engine and
+// Limits are set through the engine, which keeps them across restarts, and then verified in both engine and
 // kernel. Only memory protection, which the engine does not support, is written to the cgroup. Read does not
 // need the engine.
 class DockerTask final : public TaskGroup {

@@ -38,7 +38,7 @@ class EngineEvents {
   Wakeup wakeup() const;
   // Returns the events in order, with "docker:ID" as identity, and clears the readiness. Thread-safe.
   std::vector<TaskEvent> Take();
-  // Returns OK while the stream is open, else an error with the reason, for people. Thread-safe.
+  // Returns OK while the stream is open, else an error with a human-readable reason. Thread-safe.
   absl::Status status() const;
 
  private:
