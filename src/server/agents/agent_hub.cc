@@ -415,7 +415,7 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
   }
 }
 
-// ---- for people ----
+// ---- data for front ends ----
 
 AgentList AgentHub::Agents() const {
   const std::lock_guard lock(mutex_);

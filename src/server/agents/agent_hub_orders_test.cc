@@ -44,7 +44,8 @@ TEST(AgentHubOrders, ReachTheTasksTheyAreFor) {
   EXPECT_EQ(cell.hub().counts().orders, 5U);
 }
 
-// A task of an agent that was disconnected meanwhile may still have the limit.
+// After a restart, tautd sends a release again, because a task whose agent was disconnected may still have the
+// limit.
 TEST(AgentHubOrders, AnAppliedReleaseIsSentAgainAfterAKill) {
   HubCell cell;
   SessionId a = cell.Connect("a");

@@ -1,5 +1,5 @@
-// Agents, the loop, a person and readers at once: no message is lost or counted twice. The build with
-// ThreadSanitizer finds data races.
+// Tests concurrent calls by agents, the loop, a person and readers: no message is lost or counted twice. The
+// build with ThreadSanitizer finds data races.
 #include <gtest/gtest.h>
 
 #include <atomic>

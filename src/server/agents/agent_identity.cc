@@ -74,7 +74,7 @@ void AgentHub::NoteRefused(const pb::Hello& hello, std::string why) {
   if (refused_agents_.size() > kRefusedRemembered) refused_agents_.pop_front();
 }
 
-// ---- over a restart ----
+// ---- state across restarts ----
 
 std::string AgentHub::SaveState() const {
   const std::lock_guard lock(mutex_);
