@@ -1,4 +1,4 @@
-// Tests the account over restarts and errors of the store: no window is lost or counted twice.
+// Tests that the account is correct after restarts and errors of the store: no window is lost or counted twice.
 #include <map>
 
 #include "common/testing/temp_dir.h"

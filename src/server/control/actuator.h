@@ -36,7 +36,7 @@ inline bool IsFinal(Outcome outcome) { return outcome != Outcome::kPending; }
 class Actuator {
  public:
   virtual ~Actuator() = default;
-  // Returns the actuator's name for people, such as "dry_run" or "cgroup".
+  // Returns the actuator's human-readable name, such as "dry_run" or "cgroup".
   virtual std::string_view name() const = 0;
   // Returns true if this actuator now sets the order's target for the order's job. With several actuators, the
   // first that claims an order receives it (src/server/agents/actuator_set.h). Thread-safe.

@@ -228,7 +228,7 @@ class Chaos {
     std::ranges::reverse(out);
     return out;
   }
-  // Returns a text for people about the history of a job.
+  // Returns the history of a job as human-readable text.
   std::string History(const std::string& job) {
     std::string out;
     for (const ChaosKill& kill : cluster_.kills()) {

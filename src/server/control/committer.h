@@ -73,7 +73,7 @@ class Committer {
   void ApplyAgain(std::span<const Decision> decisions);
   // Returns the ID of the last decision whose orders were passed to the actuator; 0 if none.
   uint64_t published() const { return published_; }
-  // Notes that the orders up to this decision were passed to the actuator, in this or a previous start.
+  // Records that the orders up to this decision were passed to the actuator, by this or an earlier run of tautd.
   void NotePublished(uint64_t decision) { published_ = std::max(published_, decision); }
   // Checks, without a write, that the store accepts writes, and updates the status. Returns the store's error.
   absl::Status CheckStore();

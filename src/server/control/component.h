@@ -102,7 +102,7 @@ class Component {
   virtual void OnReload(Reloading& /*reload*/) {}
   // Writes the component's metrics.
   virtual void Collect(MetricsText& /*out*/) const {}
-  // Adds sentences for people about present problems.
+  // Adds human-readable sentences about present problems.
   virtual void Warn(std::vector<std::string>& /*warnings*/) const {}
   // Ends the component's threads and connections. May be called without an earlier Start. One last pass follows.
   virtual void Stop() {}

@@ -233,7 +233,8 @@ void ControlMetrics::Collect(MetricsText& out) const {
   PutLimitsInForce(*view, out);
 }
 
-// With time by samples there is no other clock to compare with, so only the jump is logged.
+// If samples set the time, there is no other clock to compare with. A wrong clock of a sender is then visible only
+// as a jump from the stored time to the first sample, which is logged.
 void ControlMetrics::SayOfFirstSample() {
   const LiveIngest& ingest = context_.control->ingest();
   const std::optional<Timestamp> stored = ingest.time.before();

@@ -102,8 +102,8 @@ TEST(ControlPlane, AKillLosesNothingThatWasStoredAndCountsNothingTwice) {
     const std::vector<Decision> told = cell.told();
     cell.Restart();
     ASSERT_TRUE(cell.restored().ok()) << cell.restored();
-    // Senders resend requests that were not answered, and some answered requests: all since the start of the open
-    // window.
+    // Senders resend all requests since the start of the open window. Some of these requests were already
+    // answered.
     const int again = kill / 5 * 5 - 5;
     ASSERT_TRUE(cell.Live(again, 400).ok());
     const std::vector<Decision> stored = Stored(cell.store());

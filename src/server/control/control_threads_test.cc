@@ -1,5 +1,5 @@
-// Concurrent senders, a loop, readers and a person. Their results must be consistent. The build with
-// ThreadSanitizer finds races.
+// Tests concurrent calls by senders, a loop, readers and a person: the results must be consistent. The build with
+// ThreadSanitizer finds data races.
 #include <atomic>
 #include <thread>
 

@@ -73,14 +73,14 @@ struct IngestState {
   std::vector<SaidTime> said;
   std::optional<Timestamp> first_heard;
   std::map<std::string, std::vector<Label>> setting_labels;  // key: job; labels received since the last tick
-  // OOM kills stored before this start: job, second, and limit in bytes (0: none).
+  // OOM kills stored by earlier runs of tautd: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before;
   StoredKills kills_before;
   // OOM kills that IngestLog::Replay found and that no tick has acted on.
   std::vector<OomSighting> replayed_ooms;
   absl::Status sample_log_status;
-  // The window after the last window that WindowCloser has closed or that was stored before this start. Earlier
-  // windows are closed for good, also while they wait for the store.
+  // The window after the last window that WindowCloser has closed or that an earlier run of tautd has stored.
+  // Earlier windows are closed for good, also while they wait for the store.
   WindowId first_not_closed{INT32_MIN / 2};
 
   // Used by the thread of the passes. The last two members are constant after a restore.

@@ -35,7 +35,7 @@ class IngestTime {
   // Returns the seconds between a window's end and its close.
   int64_t grace_s() const { return s_.options.ingest.windows.grace_seconds; }
   // Returns the time at which the first window with samples closes, by the cell's clock; nullopt before the first
-  // sample of this start.
+  // sample since the start of tautd.
   std::optional<Timestamp> first_close() const;
   // Returns the cell's time for a wall clock time; nullopt with time by samples before the first sample.
   std::optional<Timestamp> Of(Timestamp now) const;

@@ -90,7 +90,7 @@ TEST(ControlOoms, AFutureTimeFreezesNothing) {
   EXPECT_EQ(InForce(cell), 1024 * kMiB);
 }
 
-// Kills that a previous start stored with a wrong clock.
+// An earlier run of tautd stored kills with a wrong clock.
 TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());

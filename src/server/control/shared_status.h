@@ -90,7 +90,7 @@ class SharedStatus {
     const std::lock_guard lock(mutex_);
     store_ = std::move(status);
   }
-  // Ends the restore. `lost`: sentences for people about data that damage destroyed.
+  // Ends the restore. `lost`: human-readable sentences about data that damage destroyed.
   void NoteRestored(std::vector<std::string> lost) {
     const std::lock_guard lock(mutex_);
     lost_ = std::move(lost);
