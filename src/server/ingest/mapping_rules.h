@@ -84,7 +84,7 @@ struct LabelMatch {
 // empty. The placeholder {owner} is the name of the top owner of the pod in the labels cluster, namespace and
 // pod. The placeholder {owner.kind} is the owner's kind in lower case, empty if unknown.
 struct MappingRule {
-  std::string name;    // text for people, such as "cadvisor-cpu"
+  std::string name;    // human-readable name, such as "cadvisor-cpu"
   std::string metric;  // pattern of common/base/pattern.h
   std::vector<LabelMatch> match;
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
@@ -96,7 +96,7 @@ struct MappingRule {
   // same usage (a restarted container, two Prometheus replicas), so only the larger value is used.
   std::string part;
   double scale = 1;  // factor from the sample to the kind's unit; below 0: the part is subtracted
-  // Source of the series, for people. If built-in rules with two sources yield one job name, there may be two
+  // Human-readable source of the series. If built-in rules with two sources yield one job name, there may be two
   // workloads with this name. "": unknown, as for rules of users.
   std::string source = {};
   // Name of the job's signal (common/model/signal_name.h), in the unit of the series; only for kinds load and

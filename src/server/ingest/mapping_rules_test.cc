@@ -255,7 +255,7 @@ TEST(BuiltinRules, NamesBeginWithTheCluster) {
                                          {"container", "c"}};
   EXPECT_EQ(MatchOf(labels, owners)->job, "north/shop/rollout/database");
   EXPECT_EQ(owners.Find("south/shop", "db-0"), (TopOwner{"statefulset", "db"}));
-  // The cluster is one part of the name, also in facts about the cluster's pods.
+  // A cluster's name with '/' remains one part of the job's name (a_b), also for facts about the cluster's pods.
   const std::vector<LabelView> fact = {{"__name__", "kube_pod_owner"}, {"cluster", "a/b"},
                                        {"namespace", "shop"},          {"pod", "db-0"},
                                        {"owner_kind", "Rollout"},      {"owner_name", "database"}};
