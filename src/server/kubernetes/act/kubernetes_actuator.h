@@ -164,7 +164,7 @@ class KubernetesActuator final : public Actuator {
     const ContainerState& container;
     const StandingOrder& standing;  // order of the job
     FieldClaims claims;             // claims of other programs to the resource
-    StandingOrder order;            // `standing` as it applies to this container now
+    StandingOrder order;            // `standing`, raised to the start-up amount during a start
     Resource resource() const { return work.key.second.resource(); }
     bool request_stays() const { return !claims.scaled_by.empty(); }
   };

@@ -61,12 +61,13 @@ struct TemplateSetter::Plan {
     if (request.has_value()) c.requests.of(r) = request;
     if (limit.has_value()) c.limits.of(r) = limit;
   }
-  // Decides these amounts for the fields that Tautline has set. All other fields stay unset.
+  // Decides `requests` and `limits` for the fields that Tautline has set. Leaves the amounts of all other fields
+  // absent.
   void TakeOurs(size_t i, Resource r, const Amounts& requests, const Amounts& limits) {
     const auto ours = [](bool is, const std::optional<double>& a) { return is ? a : std::nullopt; };
     Take(i, r, ours(fields(i, r).request.ours, requests.of(r)), ours(fields(i, r).limit.ours, limits.of(r)));
   }
-  // Decides the current amounts, so that they do not change.
+  // Keeps the current amounts of the fields that Tautline has set.
   void Keep(size_t i, Resource r) { TakeOurs(i, r, now.containers[i].requests, now.containers[i].limits); }
   void Release(size_t i, Resource r) {
     TakeOurs(i, r, now.containers[i].owner_requests, now.containers[i].owner_limits);

@@ -84,8 +84,8 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
 
 AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource) {
-  // Request and limit per unit of the amount. The request, which is never above the limit, must reach the minimum,
-  // and the limit must not exceed the maximum.
+  // Factors from the recommended amount to the request and to the limit. The request is never above the limit, so
+  // the minimum of a LimitRange applies to the request, and its maximum to the limit.
   const double of_request = amount.is_request ? 1 : amount.share;
   const double of_limit = amount.is_request ? 1 / amount.share : 1;
   AllowedRange out;

@@ -41,7 +41,7 @@ std::optional<double> AmountOf(JsonNode usage, std::string_view key) {
   return amount.has_value() && *amount >= 0 ? amount : std::nullopt;
 }
 
-// Reports one container. Returns false if an amount is invalid.
+// Reports the usage of one container to `to`. Returns false if the name is empty or an amount is invalid.
 bool ReportContainer(const Item& item, JsonNode container, const Cluster& cluster, WorkloadIntake& to) {
   const std::string_view name = container.Text("name");
   const JsonNode usage = container["usage"];
