@@ -36,7 +36,7 @@ class BudgetWatch {
   // `shares` contains the shares of a budget that cause a notice, above 0 and ascending.
   explicit BudgetWatch(std::vector<double> shares) : shares_(std::move(shares)) {}
   // Returns the new notices since the last call: for each budget, the highest share that was reached. The first
-  // call returns none, because an earlier start has already reported the current shares.
+  // call returns none, because an earlier run has already reported the current shares.
   std::vector<BudgetNotice> Look(const BudgetStates& states);
 
  private:

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// A job counts with its last usage until it was not measured for this time; afterwards its usage is 0.
+// Time without a measurement after which a job's usage is 0. Until then, the last usage is counted.
 constexpr int64_t kGoneAfterSeconds = 900;
 constexpr double kMeasuredShare = 0.5;  // minimum share of capacity on measured machines; below it, usage is
                                         // unknown

@@ -44,9 +44,9 @@ class GroupRules {
 // Returns true if any job was measured at `from_s` or later. O(jobs).
 bool AnySeen(const FleetView& view, int64_t from_s);
 
-// Returns the use of the jobs that were measured at `from_s` or later. The use of quota is the number of tasks
-// times the limit in force (for containers of Kubernetes, the request), else times the maximum usage in the
-// window. Usage is the window's mean. O(jobs).
+// Returns the quota use and the usage of each job that was measured at `from_s` or later. Quota use is the number
+// of tasks times the limit in force (in Kubernetes, the request), or times the maximum usage in the window if the
+// limit is unknown. Usage is the window's mean. O(jobs).
 std::vector<brain::JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s);
 
 }  // namespace taut::server

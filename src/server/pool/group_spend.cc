@@ -10,7 +10,7 @@
 namespace taut::server {
 namespace {
 
-// Finds the groups of each job; reads the store once per job. Jobs with the same groups share one number.
+// Finds the groups of each job. Reads the store once per job. Each distinct set of groups has a number.
 class GroupsOfJobs {
  public:
   GroupsOfJobs(History& history, const FleetView& view, const SpendingRules& rules)
