@@ -121,7 +121,7 @@ TEST(SampleLogFile, ForgetsWhatIsStored) {
   EXPECT_LE(std::stoi(found.bodies.front()), 75);
   EXPECT_GE(std::stoi(found.bodies.front()), 65);
   EXPECT_EQ(found.bodies.back(), "99");
-  // A file of an earlier start is deleted as soon as all its entries are stored.
+  // A file of an earlier run is deleted as soon as all its entries are stored.
   log = *SampleLogFile::Open(options);
   ASSERT_TRUE(log->Read([](const LoggedWrite&) {}, [](std::string_view) {}).ok());
   log->Forget(Timestamp::FromSeconds(1000));

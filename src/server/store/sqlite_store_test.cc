@@ -228,7 +228,7 @@ TEST_F(SqliteStoreTest, AFileWithoutWorkloadsIsMigrated) {
   EXPECT_EQ((*store)->Job(job.id)->workload().kind, "deployment");
 }
 
-// A file in which the group of a workload is the end of the workload's name.
+// A file of version 11 stores no groups: the group is the end of the workload's name.
 TEST_F(SqliteStoreTest, AFileWithoutGroupsIsMigrated) {
   const Workload split{.source = Source::kKubernetes,
                        .namespace_name = "logging",
