@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kFactsEveryWindows = 3;  // limits and owners are sent again after this number of windows
 constexpr double kDeploysPerWindow = 1.0 / (10 * kWindowsPerDay);
-// share of the windows with usage above the limit in which the task is killed
+// chance that a task whose memory peak is above its limit is killed in the window
 constexpr double kKillShare = 0.125;
 constexpr double kAfterRestart = 0.55;  // memory after a restart, as a share of a warm task's memory
 constexpr uint64_t kTasksPerNode = 30;
