@@ -1,4 +1,5 @@
-// Handles rows of tables of machines, and the machines of usage rows, for all readers with machines.
+// Reads the machines of a trace: the rows of machine tables, and the machine that a usage row names. Used by all
+// readers of traces with machines.
 #pragma once
 
 #include <cstdint>
