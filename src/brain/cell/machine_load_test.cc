@@ -69,8 +69,8 @@ TEST(MachineLoad, TheSumOfTheReservationsPacksAsTheDefault) {
       sums.SubmitAll();
       loaded.SubmitAll();
       EXPECT_EQ(sums.Pass().pending, loaded.Pass().pending);
-      // Relaxed randomisation draws once for each attempted task, but a scheduler without a load attempts a full
-      // class only once.
+      // Relaxed randomisation draws a random number for each attempted task. A scheduler without a load attempts a
+      // class without room only once, so the random numbers then differ.
       if (enough > 0 && sums.pending() > 0) continue;
       size_t apart = 0;
       for (uint32_t t = 0; t < index.tasks(); ++t)

@@ -90,7 +90,7 @@ class CellScheduler {
   // Returns the moves of the last pass, in order, without moves that were undone because a gang did not fit.
   const std::vector<CellMove>& moves() const { return moves_; }
 
-  // Ends a running task for good. O(1).
+  // Ends a running task permanently. O(1).
   void Finish(uint32_t task);
   bool Finished(uint32_t task) const { return !finished_.empty() && finished_[task] != 0; }
   // Removes a running task, together with all tasks of its gang, from its machine, and queues the removed tasks
