@@ -39,7 +39,7 @@ struct AdmissionOptions {
 enum class AdmissionOutcome : uint8_t {
   kAdmitted,  // the request fits now
   kQueued,    // the request fits once other groups, or the group itself, release enough
-  kRefused,   // the request would not fit even if nothing were in use
+  kRefused,   // the request would not fit even if all quota were unused
 };
 std::string_view Name(AdmissionOutcome outcome);  // returns, for example, "admitted"
 

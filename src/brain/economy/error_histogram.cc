@@ -27,7 +27,7 @@ void ErrorHistogram::Add(double error) {
 }
 
 void ErrorHistogram::Age(double samples) {
-  // The weight of new samples rises instead of all counts falling, which requires only rare rescaling.
+  // Forward decay: raise the weight of new samples instead of lowering all counts, so that rescaling is rare.
   unit_ *= std::exp2(samples / half_life_);
   if (unit_ < kLargestUnit) return;
   for (float& c : counts_) c = static_cast<float>(c / unit_);

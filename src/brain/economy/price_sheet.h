@@ -26,7 +26,7 @@ enum class ChargeRule : uint8_t {
 struct ChargeRuleInfo {
   ChargeRule rule;
   std::string_view name;  // such as "max_request_usage"
-  std::string_view what;  // description of one line, for people
+  std::string_view what;  // human-readable description of one line
 };
 // Returns all rules.
 std::span<const ChargeRuleInfo> ChargeRules();

@@ -55,12 +55,12 @@ class QuotaLane {
   size_t size() const { return cells_.size(); }
   int32_t RootOf(int32_t node) const;
 
-  // Returns the most that a group may additionally use now.
+  // Returns the highest amount that a group may additionally use now.
   int64_t Available(int32_t node) const { return MostOf(node, true); }
-  // Returns the most that a group could use if nothing were in use.
+  // Returns the highest amount that a group could use if all quota were unused.
   int64_t Maximum(int32_t node) const { return MostOf(node, false); }
   // Returns every level that cannot provide `amount`, from the group upwards; empty if the amount fits. If `now`
-  // is false, computes as if nothing were in use.
+  // is false, computes as if all quota were unused.
   std::vector<QuotaBind> Binds(int32_t node, int64_t amount, bool now) const;
   bool Fits(int32_t node, int64_t amount) const { return amount <= Available(node); }
   // Returns the lowest cohort whose quota covers `amount` in addition to its use. Returns the group itself if

@@ -182,8 +182,8 @@ bool QuotaRequests::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<Quot
       continue;
     }
     out.push_back(Decided(*queued, *verdict, now));
-    // If the use of the request's jobs is larger than the request, the larger use will be counted, which `tree`
-    // does not include. Stop here and continue after the request is applied.
+    // If the use of the request's jobs is larger than the request, this use will be counted instead of the
+    // request. `tree` does not include this use. Stop here and continue after the request is applied.
     if (usage_.HasJobs(queued->asked, queued->job)) return false;
     GroupUsage::Change(tree, verdict->use, true);
   }

@@ -27,7 +27,7 @@ struct QuotaRowView {
   bool cohort = false;
   QuotaCell cell;
   int64_t available = 0;  // highest amount that the group may additionally use now
-  int64_t maximum = 0;    // highest amount that the group could use if nothing were in use
+  int64_t maximum = 0;    // highest amount that the group could use if all quota were unused
   std::optional<QuotaAdvice> advice = std::nullopt;  // set by the caller that has a history
 
   // Returns the use that is borrowed from the cohort above; 0 for a group without a parent.

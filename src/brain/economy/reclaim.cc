@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMaxGraceSeconds = 365 * kDaySeconds;
 
-// A requested resource, and its lane after the chosen jobs have ended.
+// A requested resource. `lane` is its quota lane without the jobs chosen so far, `before` the lane with all jobs.
 struct Lack {
   std::string_view resource;
   int64_t amount = 0;

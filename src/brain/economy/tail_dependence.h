@@ -1,5 +1,5 @@
-// Estimates how many steps of a series are worth one independent sample of its high values. Without this
-// divisor, a quantile seems to be based on more independent samples than it is.
+// Estimates the number of steps of a series that equal one independent sample of the series' high values.
+// Consecutive high values depend on each other, so a quantile is based on fewer independent samples than steps.
 #pragma once
 
 #include <cstdint>

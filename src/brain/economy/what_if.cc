@@ -33,7 +33,7 @@ absl::Status CheckOneJob(std::span<const UsageEntry> entries) {
   return absl::OkStatus();
 }
 
-// Returns the bill's slack windows without the job's quantities.
+// Returns the bill's slack windows `all` minus the job's own quantities `own`.
 absl::StatusOr<std::vector<SlackWindow>> Others(std::span<const SlackWindow> all,
                                                 std::span<const SlackWindow> own) {
   if (all.size() != own.size())
