@@ -15,7 +15,7 @@ namespace taut::brain {
 
 struct PeakPredictorInfo {
   std::string_view name;
-  std::string_view what;  // description of one line, for people
+  std::string_view what;  // human-readable description of one line
   // Creates the predictor. Returns InvalidArgument if a setting contains an unknown predictor.
   absl::StatusOr<std::unique_ptr<PeakPredictor>> (*make)(const OvercommitSettings& settings);
   // True if a machine's prediction is the sum of predictions for its tasks. The prediction for a task is then
