@@ -93,7 +93,7 @@ TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
     int chances = 0;
     for (const double percent : {50.0, 20.0, 10.0, 5.0, 3.0, 1.0}) {
       const auto found = named.find(fmt::format("limit with a {:g} % chance", percent));
-      if (found == named.end()) continue;  // the next candidate has the limit of this chance
+      if (found == named.end()) continue;  // omitted: the next lower chance has the same limit
       const Candidate& c = found->second;
       ++chances;
       const double chance = *r.OverrunChance(c.limit);

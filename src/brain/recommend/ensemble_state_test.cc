@@ -226,8 +226,8 @@ TEST(EnsembleState, ExplainsWithTheMeanCostOfAWindow) {
   }
 }
 
-// (6) with two limits of equal cost: half of the samples above the lower limit cost as much as half of the
-// samples below the higher limit.
+// Two limits have equal cost by equation (6): half of the samples are above the lower limit, and half are below
+// the higher limit.
 TEST(EnsembleState, OfLimitsAtTheSameCostTheLeastIsTaken) {
   EnsembleSettings s = ThreeRates();
   s.half_lives_s = {6 * kHour};

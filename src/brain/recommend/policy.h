@@ -45,7 +45,7 @@ std::string_view Name(WhatIfKnob::Unit unit);
 struct PolicyInfo {
   Policy policy;
   std::string_view name;
-  std::string_view what;  // description of one line, for people
+  std::string_view what;  // human-readable description of one line
   std::span<const WhatIfKnob> knobs;
   // Settings that `taut tune` sweeps by default, as key=value,value. Each sweep exchanges footprint for risk.
   std::span<const std::string_view> sweep;

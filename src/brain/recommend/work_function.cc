@@ -291,7 +291,7 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   static const float kGrowth = static_cast<float>(std::exp2(1 / kOwnHalfLifeWindows));
   const float growth =
       elapsed == 1 ? kGrowth : static_cast<float>(std::exp2(std::min(elapsed / kOwnHalfLifeWindows, 40.0)));
-  // Forward decay: the weight of new windows rises instead of the weights of all levels falling.
+  // Forward decay: raise the weight of new windows instead of lowering the weights of all levels.
   weight_ *= growth;
   for (float* sum : {&over_, &used_, &spared_, &start_over_}) *sum /= growth;
   if (weight_ > kRescaleAt) {
