@@ -26,8 +26,8 @@ struct AcceptorOptions {
   size_t max_per_address = 4'000;
 };
 
-// Limits `wanted` to what the process's limit of open files allows: half of this limit in total, and three
-// quarters of the half for one address.
+// Reduces `wanted` to the process's limit of open files (`descriptors`): to half of this limit in total, and to
+// three quarters of the half for one address.
 AcceptorOptions BoundedByDescriptors(AcceptorOptions wanted, uint64_t descriptors);
 
 // Connections that were passed on and are still open. Their owner closes connections without notice. Sweep

@@ -1,4 +1,4 @@
-// Reads and checks PEM files before gRPC does, because gRPC does not report what is wrong with them.
+// Reads and checks PEM files before gRPC does, because gRPC does not report the cause of an error.
 #pragma once
 
 #include <string>
