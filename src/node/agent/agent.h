@@ -214,7 +214,7 @@ class Agent {
   void BeginThrottle(AgentTask& task, const GuardAct& act, const GuardFigures& figures, const NodeTime& now);
   void KillTask(AgentTask& task, const GuardAct& act, const GuardFigures& figures, const NodeTime& now);
   absl::Status Throttle(AgentTask& task, double high);
-  // Restores memory.high as it was before the throttle. `why` is for the log and tautd.
+  // Restores memory.high as it was before the throttle. `why` is the reason for the log and for tautd.
   void EndThrottle(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now);
   // Sets memory.high to `before`, unless it already has this value or another program has changed it.
   void RestoreHigh(AgentTask& task, LimitValue before);

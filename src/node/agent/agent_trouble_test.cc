@@ -410,7 +410,7 @@ TEST_F(AgentTrouble, AStoppedContainerIsStillKnownWhenItStartsAgain) {
   again.limits.memory_max_bytes = 400 * kMiB;  // the engine kept the limit
   cell_.Run(20);
   EXPECT_EQ(cell_.uplink.Tasks().back().started(0).owner_memory_bytes(), 256 * kMiB);
-  // The task is removed for good.
+  // The task is removed permanently.
   cell_.Remove(again);
   cell_.tasks.asleep.clear();
   cell_.Run(100);

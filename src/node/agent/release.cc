@@ -19,8 +19,8 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
     out.push_back({entry.job, entry.task, done ? "is gone" : std::string(Message(limits.status())), done});
     return;
   }
-  // Values are in the order of LimitKind. The hard memory limit is therefore written before the soft limit is
-  // raised, which must not exceed the hard limit.
+  // Values are in the order of LimitKind. The hard memory limit is therefore written before the soft limit: a
+  // raised soft limit must not exceed the hard limit.
   for (const auto& [kind, value] : entry.values) {
     const std::optional<double>& has = limits->of(kind);
     // A value near the owner's that the agent has set still belongs to the agent. Only an equal value counts as

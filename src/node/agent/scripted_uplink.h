@@ -1,4 +1,4 @@
-// An uplink without a connection, for tests: stores what was sent and returns scripted messages.
+// An uplink without a connection, for tests: stores the sent messages and returns scripted messages.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Rules of the agent's configuration: which tasks of a machine belong to which job, and what the agent may
-// change.
+// Rules of the agent's configuration. A rule assigns tasks of a machine to a job and defines the limits that the
+// agent may change.
 #pragma once
 
 #include <cstdint>
