@@ -37,11 +37,11 @@ class CellClock {
   bool has_samples() const { return newest_sample_.us != INT64_MIN; }
   // Returns the time of the newest sample of any source; INT64_MIN before the first sample.
   Timestamp newest_sample() const { return newest_sample_; }
-  // Returns the time of the cell. With time by samples: the newest sample's time, 0 before the first sample.
+  // Returns the time of the cell. With `clock: samples`: the newest sample's time, 0 before the first sample.
   // Else: the latest wall clock time that this object received.
   Timestamp now() const { return by_samples() ? std::max(newest_sample_, Timestamp{0}) : now_; }
 
-  // Advances now() to the cell's time and returns the cell's time: `wall`, or with time by samples the newest
+  // Advances now() to the cell's time and returns the cell's time: `wall`, or with `clock: samples` the newest
   // sample's time.
   Timestamp At(Timestamp wall);
   // Advances now() to `wall`, with time by the machine's clock. A `wall` before now() has no effect.
@@ -57,9 +57,9 @@ class CellClock {
   void Hear(Timestamp newest, Timestamp newest_of_series, Timestamp now);
   // Calls Hear with the current now(). The first call with a sample also sets the first watermark.
   void Note(Timestamp newest, Timestamp newest_of_series);
-  // With time by samples: handles a request whose newest sample has this `time`. `kept` is true if a sample of the
-  // request was accepted. The time does not move back to a window before `first`, because earlier windows are
-  // closed for good. Returns the new time of the cell if it moved back, else nullopt.
+  // With `clock: samples`: handles a request whose newest sample has this `time`. `kept` is true if a sample of
+  // the request was accepted. The time does not move back to a window before `first`, because earlier windows are
+  // closed permanently. Returns the new time of the cell if it moved back, else nullopt.
   std::optional<Timestamp> Offer(Timestamp time, bool kept, WindowId first);
 
   // Returns the time up to which windows close now: at most the newest sample's time plus the time since its

@@ -233,7 +233,7 @@ void ControlMetrics::Collect(MetricsText& out) const {
   PutLimitsInForce(*view, out);
 }
 
-// If samples set the time, there is no other clock to compare with. A wrong clock of a sender is then visible only
+// With `clock: samples`, there is no other clock to compare with. A wrong clock of a sender is then visible only
 // as a jump from the stored time to the first sample, which is logged.
 void ControlMetrics::SayOfFirstSample() {
   const LiveIngest& ingest = context_.control->ingest();

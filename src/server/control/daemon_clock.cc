@@ -14,7 +14,7 @@ void DaemonClock::Begin(ControlPlane& control, int wait_s) {
   {
     const std::lock_guard lock(mutex_);
     ClockGuard::Options options;
-    // With time by samples, this machine's clock decides nothing, so no start waits.
+    // With `clock: samples`, this machine's clock decides nothing, so no start waits.
     options.wait_s = source_ == ClockSource::kSamples ? 0 : wait_s;
     guard_.emplace(options, clocks_.wall(), clocks_.steady_s(), control.ingest().time.before());
   }

@@ -27,7 +27,7 @@ class DaemonClock {
       : source_(source), clocks_(std::move(clocks)), log_(log) {}
 
   // Starts to compare the wall clock with the stored data. Called once, after the restore. `wait_s`: as
-  // ClockGuard::Options::wait_s, ignored with time by samples. `control` must outlive this object.
+  // ClockGuard::Options::wait_s, ignored with `clock: samples`. `control` must outlive this object.
   void Begin(ControlPlane& control, int wait_s);
   bool begun() const { return control_ != nullptr; }
   // Returns the believed time; before Begin, the wall clock's time.

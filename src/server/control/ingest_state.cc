@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// With time by samples, each sample is compared with the newest sample before it.
+// With `clock: samples`, each sample is compared with the newest sample before it.
 IngestOptions WithSampleTime(IngestOptions options) {
   if (options.clock == ClockSource::kSamples) {
     options.ingest.windows.time_is_samples = true;

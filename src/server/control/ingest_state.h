@@ -28,7 +28,7 @@ struct IngestOptions {
   ClockSource clock = ClockSource::kWall;
   // Greatest number of closed windows that wait for the store. Above this number, samples are refused.
   int max_waiting_windows = 24;
-  // With time by samples: greatest number of windows between the last tick and the samples.
+  // With `clock: samples`: greatest number of windows between the last tick and the samples.
   int max_open_windows = 100;
 };
 
@@ -80,7 +80,7 @@ struct IngestState {
   std::vector<OomSighting> replayed_ooms;
   absl::Status sample_log_status;
   // The window after the last window that WindowCloser has closed or that an earlier run of tautd has stored.
-  // Earlier windows are closed for good, also while they wait for the store.
+  // Earlier windows are closed permanently, also while they wait for the store.
   WindowId first_not_closed{INT32_MIN / 2};
 
   // Used by the thread of the passes. The last two members are constant after a restore.

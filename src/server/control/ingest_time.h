@@ -14,7 +14,7 @@ class IngestTime {
   explicit IngestTime(IngestState& state) : s_(state) {}
 
   ClockSource source() const { return s_.options.clock; }
-  // Returns the newest sample's time with time by samples, else the last wall clock time that the ingest
+  // Returns the newest sample's time with `clock: samples`, else the last wall clock time that the ingest
   // received.
   Timestamp now() const;
   // Sets the time to `now`, earlier or later, after the believed clock was found wrong.
@@ -37,7 +37,7 @@ class IngestTime {
   // Returns the time at which the first window with samples closes, by the cell's clock; nullopt before the first
   // sample since the start of tautd.
   std::optional<Timestamp> first_close() const;
-  // Returns the cell's time for a wall clock time; nullopt with time by samples before the first sample.
+  // Returns the cell's time for a wall clock time; nullopt with `clock: samples` before the first sample.
   std::optional<Timestamp> Of(Timestamp now) const;
 
  private:

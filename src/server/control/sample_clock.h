@@ -1,5 +1,5 @@
-// Guards the time by samples against wrong samples. One wrong sample does not move the time, but a source that
-// continues at another time does.
+// Guards the time that samples set (`clock: samples`) against wrong samples. One wrong sample does not move the
+// time, but a source that continues at another time does.
 #pragma once
 
 #include <cstdint>

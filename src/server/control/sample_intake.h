@@ -27,12 +27,12 @@ class SampleIntake {
   void Take(const WorkloadFact& fact, int64_t timestamp_ms, Timestamp now);
   static constexpr size_t kMostSaid = IngestState::kMostSaid;
   // Returns the time of the newest sample of each request since the last call, including refused samples, for
-  // at most kMostSaid requests. Returns nothing with time by samples.
+  // at most kMostSaid requests. Returns nothing with `clock: samples`.
   std::vector<SaidTime> TakeSaid();
 
  private:
   // All private functions REQUIRE the state's mutex.
-  // Returns the time of the body's arrival: `now`, or with time by samples and before the first sample, the
+  // Returns the time of the body's arrival: `now`, or with `clock: samples` and before the first sample, the
   // median time in the body.
   Timestamp NowForBody(std::string_view body, Timestamp now);
   // Writes a series with one sample to the log. `metric` and `packed` encode a value or fact of a source.

@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id,
   unsaved.output.point.changes += prepared->output.point.changes;
   fleet_.Write()->overrides.Take(*std::move(prepared));
   committer_.TellStored();
-  (void)committer_.StoreOutcomes();  // the next tick stores what the store refuses now
+  (void)committer_.StoreOutcomes();  // after an error, the next tick retries
   return changes;
 }
 

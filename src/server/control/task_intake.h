@@ -55,7 +55,7 @@ class TaskIntake {
                                std::optional<double> limit, Timestamp now) = 0;
   // Processes an act of an agent's memory guard. A repeated report is dropped. Unavailable: resend later.
   virtual absl::Status TakeTierAct(TierAct act) = 0;
-  // With time by samples: reports that a source has reached the time `t`.
+  // With `clock: samples`: reports that a source has reached the time `t`.
   virtual void SeeTime(Timestamp t) = 0;
   // While `hold` is true, no window closes, because a source is about to send data for open windows.
   virtual void HoldWindows(bool hold) = 0;
