@@ -44,7 +44,7 @@ class OomSightings {
   void Drop(std::span<const uint32_t> slots, int64_t open_from_ms);
 
  private:
-  // greatest time between the scrapes of a kill by two replicas
+  // maximum time between the scrapes in which two Prometheus replicas see one kill
   static constexpr int64_t kSameOomMs = 120'000;
   struct RawOom {
     uint32_t slot = 0;

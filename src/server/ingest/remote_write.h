@@ -2,7 +2,7 @@
 // prometheus.WriteRequest.
 //
 // Source: the Prometheus Remote-Write 1.0 specification. docs/reference/ingest.md describes the wire format
-// and what is skipped.
+// and the skipped parts.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ struct MapperCounts {
   uint64_t mapped_series = 0;                     // current number of mapped series
   uint64_t unmapped_series = 0, fact_series = 0;  // current numbers of fingerprints
   uint64_t refused_series = 0;           // series over a limit or with an unprintable name, since the start
-  uint64_t rebound_series = 0;           // series whose pod's owner became known later, since the start
+  uint64_t rebound_series = 0;           // series mapped again after a late owner report, since start
   uint64_t jobs = 0;                     // current number of jobs, without forgotten jobs
   uint64_t refused_jobs = 0;             // series of jobs beyond max_jobs, since the start
   uint64_t name_collisions = 0;          // current number of jobs with series from two sources
