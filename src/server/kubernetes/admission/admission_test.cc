@@ -144,7 +144,7 @@ TEST(Admission, APodThatNoNodeHasRoomForIsLeftAsItIs) {
   EXPECT_EQ(WhyNotGiven(pod, "app", Resource::kCpu, orders, {2.5, std::nullopt}, {}), "");
 }
 
-// Without this check, a pod that its template allows would not be created.
+// An order must not violate a LimitRange, because the API server would then reject a pod whose template complies.
 TEST(Admission, TheNamespacesRulesHold) {
   // with the sidecar, requests and limits are 110m, 32Mi of 200m, 64Mi
   const auto review = ParsePodReview(Review("", kResources));
