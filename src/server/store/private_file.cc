@@ -12,7 +12,7 @@ namespace taut::server {
 
 void CloseToOthers(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd >= 0) close(fd);  // otherwise SQLite reports the error
+  if (fd >= 0) close(fd);  // if open() failed, SQLite will report the error
   for (const char* suffix : {"", "-wal", "-shm"}) {
     const std::string file = path + suffix;
     struct stat info {};
