@@ -164,7 +164,7 @@ void UseCpu(const LoadShape& cpu, int index, int64_t start_us, int64_t period_us
     const int64_t burn_us = debt.Owe(ShareOfThread(cpu.At(now_us - start_us), index), now_us - last_us);
     last_us = now_us;
     BurnUntil(cpu_us + burn_us);
-    // Include the CPU time of waking up in the difference.
+    // The difference also contains the CPU time of waking up.
     const int64_t before_us = std::exchange(cpu_us, ClockUs(CLOCK_THREAD_CPUTIME_ID));
     debt.Used(cpu_us - before_us);
   }
