@@ -58,7 +58,7 @@ absl::Status GenerateJobs(const GenerateOptions& options,
 // Passes the rows of the cell to `sink`, job by job, with mean, peak and limit.
 absl::Status GenerateCell(const GenerateOptions& options, TraceSink& sink);
 
-// Fractions of the percentiles of a row's 1 s CPU samples.
+// Percentiles of the 1 s CPU samples that a row contains, as fractions.
 inline constexpr float kGeneratedFractions[20] = {0,    .1F,  .2F,  .3F,  .4F,  .5F,  .6F,  .7F,  .8F,  .9F,
                                                   .91F, .92F, .93F, .94F, .95F, .96F, .97F, .98F, .99F, 1};
 // Computes the percentiles at kGeneratedFractions.
