@@ -179,7 +179,7 @@ absl::Status NoSuchKind(std::string_view text, LoadUnit unit) {
   std::vector<std::string_view> examples;
   for (const Word& word : kWords) examples.push_back(ExampleOf(word, unit));
   return absl::InvalidArgumentError(
-      StrCat("\"", text, "\" is not a ", NameOf(unit), " shape; expected ", OneOf(examples)));
+      StrCat("\"", text, "\" is not a ", NameOf(unit), " shape; expected ", taut::OneOf(examples)));
 }
 
 }  // namespace
