@@ -34,10 +34,11 @@ std::string PercentText(double share) {
   return std::abs(percent) >= 9.95 ? fmt::format("{:.0f} %", percent) : fmt::format("{:.2g} %", percent);
 }
 
+int64_t Whole(double n) { return std::isnan(n) ? 0 : static_cast<int64_t>(std::clamp(n, -9e18, 9e18)); }
+
 int64_t IntAt(const Json& object, std::string_view key) {
   const Json& value = At(object, key);
-  // The conversion of a number outside of int64_t is undefined.
-  if (value.is_number_float()) return static_cast<int64_t>(std::clamp(value.get<double>(), -9e18, 9e18));
+  if (value.is_number_float()) return Whole(value.get<double>());
   return value.is_number() ? value.get<int64_t>() : 0;
 }
 

@@ -56,7 +56,7 @@ absl::Status AskCosts(const CostsArgs& args) {
       Print("nothing is measured yet: the first window of 5 minutes has not ended\n");
       return absl::OkStatus();
     }
-    const auto to_s = time->get<int64_t>();
+    const int64_t to_s = IntAt(*fleet, "time");
     query.push_back({"from", std::to_string(to_s - args.days.value_or(30) * kDaySeconds)});
     query.push_back({"to", std::to_string(to_s)});
   }

@@ -85,7 +85,7 @@ void ReportRow::Add(const PatchOptions& options, const Json& job) {
   if (!has_plan) return;
   ++recommended;
   changed += changes ? 1 : 0;
-  tasks += static_cast<uint64_t>(its_tasks);
+  tasks += static_cast<uint64_t>(Whole(its_tasks));
 }
 
 Json ReportRow::ToJson() const {

@@ -187,7 +187,7 @@ std::string NoneYetText(const Json& job) {
     if (at.has_value() && (!first.has_value() || *at < *first)) first = at;
   }
   if (!first.has_value()) return "no recommendation yet";
-  return StrCat("no recommendation yet; the first at ", FormatTime(static_cast<int64_t>(*first)), " UTC");
+  return StrCat("no recommendation yet; the first at ", FormatTime(Whole(*first)), " UTC");
 }
 
 bool IsInitContainer(const Json& job) {
@@ -213,8 +213,8 @@ std::string SentenceOf(const ExportedJob& job, const char* resource) {
   return TextOf(job.why[resource].contains("reason") ? job.why[resource]["reason"] : Json(), "sentence");
 }
 
-int64_t MilliCores(double cores) { return static_cast<int64_t>(std::ceil(cores * 1000 - 1e-6)); }
-int64_t WholeBytes(double bytes) { return static_cast<int64_t>(std::ceil(bytes - 1e-6)); }
+int64_t MilliCores(double cores) { return Whole(std::ceil(cores * 1000 - 1e-6)); }
+int64_t WholeBytes(double bytes) { return Whole(std::ceil(bytes - 1e-6)); }
 
 std::string ShellWord(std::string_view text) {
   const auto plain = [](char c) {

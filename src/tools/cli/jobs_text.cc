@@ -105,8 +105,8 @@ std::string ReplicaSumsText(const Json& sums) {
                windows = FieldNumber(sums, "windows_day").value_or(0);
   const std::optional<double> overloaded = FieldNumber(sums, "overloaded_windows_day");
   const Json& by_cause = At(sums, "jobs_held");
-  const int64_t held = std::max<int64_t>(0, IntAt(by_cause, "not_measured")) +
-                       std::max<int64_t>(0, IntAt(by_cause, "no_number"));
+  const uint64_t held = static_cast<uint64_t>(std::max<int64_t>(0, IntAt(by_cause, "not_measured"))) +
+                        static_cast<uint64_t>(std::max<int64_t>(0, IntAt(by_cause, "no_number")));
   if (jobs == 0 && held == 0) return "";
   std::string out = fmt::format("replicas of {}: {} run, {} recommended", FieldCount(sums, "jobs", "job"),
                                 FieldCount(sums, "tasks", "task"), FieldCount(sums, "would_be"));
@@ -114,7 +114,7 @@ std::string ReplicaSumsText(const Json& sums) {
     StrAppend(&out, "; overloaded in ", PercentText(*overloaded / windows), " of the last day's windows, ",
               FieldCount(sums, "jobs_overloaded"), " now");
   }
-  if (held > 0) StrAppend(&out, "; ", FormatCount(static_cast<uint64_t>(held)), " held");
+  if (held > 0) StrAppend(&out, "; ", FormatCount(held), " held");
   return Wrapped(out, "");
 }
 

@@ -57,7 +57,7 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   if (!horizon.ok()) return horizon.status();
   o.every_s = *every;
   o.settings.horizon_h = static_cast<double>(*horizon) / 3600;
-  o.warmup_s = static_cast<int64_t>(args.warmup_days * kDaySeconds);
+  o.warmup_s = Whole(args.warmup_days * kDaySeconds);
   o.machine_tasks = args.machine_tasks;
   o.placements = args.placements;
   o.seed = args.seed;

@@ -34,7 +34,7 @@ std::string DaysText(const Json& sums) {
   const Json& days = At(sums, "job_days");
   if (!days.is_number()) return kNothing;
   const double n = days.get<double>();
-  return n < 10 ? fmt::format("{:.2g}", n) : FormatCount(static_cast<uint64_t>(n + 0.5));
+  return n < 10 ? fmt::format("{:.2g}", n) : FormatCount(static_cast<uint64_t>(Whole(n + 0.5)));
 }
 
 std::string_view Text(std::string_view value,
