@@ -350,7 +350,8 @@ def test_a_new_ledger_begins_as_the_pages_say(stage, budgets, story):
     assert budgets.tautd.stop() == 0, "it stops in order"
     daemon.in_store(stage.dir / "tautd.db", "DELETE FROM budget_ledger")  # docs/operate/costs.md
     budgets.tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
-    assert budgets.call("POST", LEDGER, {"act": "grant", "of": "retail", "amount": "5", "why": "x"}).status == 200, "a new one is written"
+    grant = lambda: budgets.call("POST", LEDGER, {"act": "grant", "of": "retail", "amount": "5", "why": "x"}).status  # noqa: E731
+    assert daemon.eventually(lambda: grant() == 200, 20), "a new one is written, once its period has begun with the first tick"
 
 
 def test_a_deleted_store_is_noticed(stage, budgets, story):
