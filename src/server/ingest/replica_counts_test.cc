@@ -145,6 +145,18 @@ TEST(ReplicaCounts, OrderDoesNotMatterAndOfTwinsTheLargerCounts) {
   }
 }
 
+// A watched cluster reports for the job, kube-state-metrics for all jobs of the workload.
+TEST(ReplicaCounts, ANumberForTheJobHasPrecedenceOverOneForTheWorkload) {
+  ReplicaCounts counts;
+  const uint32_t of_workload = counts.Add("shop/deployment/web/*", SeriesKind::kReplicas, 1);
+  counts.See(of_workload, {9, 1000});
+  EXPECT_EQ(counts.Of("shop/deployment/web/app", WindowId{0}).count, 9);
+  const uint32_t of_job = counts.Add("shop/deployment/web/app", SeriesKind::kReplicas, 1);
+  counts.See(of_job, {3, 1000});
+  EXPECT_EQ(counts.Of("shop/deployment/web/app", WindowId{0}).count, 3);
+  EXPECT_EQ(counts.Of("shop/deployment/web/side", WindowId{0}).count, 9);
+}
+
 TEST(ReplicaCounts, OfNonsenseNothingIsKnown) {
   ReplicaCounts counts;
   const uint32_t n = counts.Add("web", SeriesKind::kReplicas, 1);
