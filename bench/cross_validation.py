@@ -20,7 +20,7 @@ import sys
 
 import frontier
 
-# By recommender: the resource, the compared harm, a setting with two values whose harms lie on both sides of this harm (the dial), and
+# For each recommender: the resource, the compared harm, a setting with two values whose harms lie on both sides of this harm (the dial), and
 # the constants with their values. The first value is the default.
 STUDIES = {
     "analogs": {

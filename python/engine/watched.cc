@@ -25,7 +25,7 @@ struct Step {
   double done = 0, total = 0;
 };
 
-// What the working and the calling thread share.
+// State that the working and the calling thread share.
 struct Shared {
   std::mutex mutex;
   std::condition_variable changed;

@@ -41,7 +41,7 @@ T ValueOf(absl::StatusOr<T> value) {
   return *std::move(value);
 }
 
-// What a work gets. Its console has on_progress and should_stop. Thread-safe.
+// Argument of a work. The console has on_progress and should_stop. Thread-safe.
 struct Watch {
   tools::Console console;
   Progress tell;  // shows progress; like console.on_progress, with an amount of work

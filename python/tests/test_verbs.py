@@ -17,7 +17,7 @@ pa = pytest.importorskip("pyarrow")
 PRICES = str(pathlib.Path(__file__).parents[2] / "demo/prices.yaml")
 SWEEP = {"peak.margin": [0.1, 0.2]}
 
-# By function: its arguments, and the words of taut for the same.
+# Arguments of each function, and the words of taut for the same.
 SAME = {
     "tune": (dict(recommender="peak", sweep=SWEEP, warmup="4d"), ["tune", "--recommender", "peak", "--sweep", "peak.margin=0.1,0.2", "--warmup", "4d"]),
     "overcommit": (dict(machine_tasks=3, placements=1, warmup_days=2, predictors=["n-sigma", "oracle"]),

@@ -90,7 +90,7 @@ TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
             static_cast<double>(ControlCell::kStart + 20 * 60 - window_end));
 }
 
-// By the clock of its samples, a fast replay of the past has no lag.
+// A fast replay of the past has no lag against the clock of its samples.
 TEST(IngestLag, IsByTheClockOfTheSamplesWhereTheyTellTheTime) {
   ControlCell cell(80, "", BySamples());
   ASSERT_TRUE(cell.Live(0, 10).ok());

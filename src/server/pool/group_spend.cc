@@ -92,7 +92,7 @@ absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view,
         }
       });
   if (!read.ok()) return read;
-  // By group and day: the whole quantity, and its part that another group's quantity also includes.
+  // Quantities by group and day: the whole quantity, and its part that another group's quantity also includes.
   std::map<std::pair<std::string_view, int64_t>, std::array<PerResource<uint64_t>, 2>> by_group;
   for (const auto& [key, sums] : quantities) {
     const std::vector<std::string>& groups = jobs.groups(key.first);

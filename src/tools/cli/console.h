@@ -14,7 +14,7 @@ struct ReadReport;
 struct TraceOptions;
 class TraceSink;
 
-// What a command gets and writes. The functions are called from the command's threads.
+// Input and output of a command. The command calls the functions from its threads.
 struct Console {
   std::function<void(std::string_view what, double share)> on_progress;  // null: no progress
   std::function<bool()> should_stop;  // returns true once the command is to stop; null: it is not stopped

@@ -38,7 +38,7 @@ struct Series {
 struct Predictor {
   std::unique_ptr<brain::SummedPeak> peak;
   size_t parts = 0;  // number of predictors in SummedPeak::alone()
-  // By recorded task. own: figures of SummedPeak::Own(). alone: predictions of the predictors that
+  // Figures by recorded task. own: figures of SummedPeak::Own(). alone: predictions of the predictors that
   // SummedPeak::alone() names.
   std::vector<double> own, alone;
   // Predictors that compute `alone` while the trace is read.
