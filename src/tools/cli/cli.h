@@ -4,6 +4,9 @@
 //   1  failed        3  interrupted; the output is partial and says so
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace taut::tools {
 
 inline constexpr int kExitOk = 0;
@@ -13,5 +16,7 @@ inline constexpr int kExitPartial = 3;
 
 // Parses the command line and runs the command. Returns the exit code.
 int RunCli(int argc, char** argv);
+// Runs the words after the name of the program. Leaves KeepsNamesWhole() (terminal.h) as it was.
+int RunCli(std::vector<std::string> words);
 
 }  // namespace taut::tools

@@ -187,16 +187,19 @@ int RunCli(int argc, char** argv) {
   return Flushed(program.commands.Run().value_or(kExitUsage));
 }
 
-int RunEmbedded(const std::vector<std::string>& words, Console& console) {
-  std::vector<std::string> typed = {"taut"};
-  typed.insert(typed.end(), words.begin(), words.end());
+int RunCli(std::vector<std::string> words) {
+  words.insert(words.begin(), "taut");
   std::vector<char*> argv;
-  for (std::string& word : typed) argv.push_back(word.data());
-  const UseConsole use(console);
+  for (std::string& word : words) argv.push_back(word.data());
   const bool whole = KeepsNamesWhole();
   const int code = RunCli(static_cast<int>(argv.size()), argv.data());
   KeepNamesWhole(whole);
   return code;
+}
+
+int RunEmbedded(const std::vector<std::string>& words, Console& console) {
+  const UseConsole use(console);
+  return RunCli(words);
 }
 
 std::vector<CommandOption> OptionsOf(std::string_view command) {

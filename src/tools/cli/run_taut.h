@@ -26,17 +26,13 @@ struct Ran {
 // Runs a command line. The environment has neither a server nor a token.
 inline Ran RunTaut(std::vector<std::string> words) {
   for (const char* name : {"TAUT_SERVER", "TAUT_TOKEN_FILE"}) unsetenv(name);
-  words.insert(words.begin(), "taut");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Ran ran;
-  ran.code = RunCli(static_cast<int>(argv.size()), argv.data());
+  ran.code = RunCli(std::move(words));
   std::fflush(stdout);
   ran.out = testing::internal::GetCapturedStdout();
   ran.error = testing::internal::GetCapturedStderr();
-  KeepNamesWhole(false);  // RunCli keeps names whole if stdout is no terminal
   return ran;
 }
 
