@@ -8,18 +8,13 @@
 #include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cell_input.h"
 #include "tools/cli/console.h"
 #include "tools/cli/terminal.h"
 #include "tools/trace/placing_sink.h"
 
 namespace taut::tools {
-namespace {
-
-constexpr double kMostSpillBytes = 1e18;  // the conversion of a number outside of size_t is undefined
-
-}  // namespace
-
 absl::StatusOr<JobId> LoadedTrace::FindJob(const std::string& name) const {
   std::vector<std::string_view> names;
   for (uint32_t i = 0; i < jobs().size(); ++i) {
@@ -102,7 +97,7 @@ absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bo
   const absl::StatusOr<double> budget = BytesOption("--spill-memory", args.spill_memory);
   if (!budget.ok()) return budget.status();
   auto trace = std::make_unique<LoadedTrace>(
-      JobDayStore::Options{.memory_budget_bytes = static_cast<size_t>(std::min(*budget, kMostSpillBytes))});
+      JobDayStore::Options{.memory_budget_bytes = static_cast<size_t>(Whole(*budget))});
   ProgressLine progress(quiet);
   PlacingSink placing(trace->store(), trace->machines);
   TraceSink& sink = with_machines == WithMachines::kYes ? static_cast<TraceSink&>(placing) : trace->store();
