@@ -70,6 +70,15 @@ const char* RealLimitKey(const Json& amounts, const Json& enforced) {
   return enforced == Json(false) ? "owner_limit" : "limit";
 }
 
+std::string WarningsText(const Json& page) {
+  std::string out;
+  for (const Json& warning : ItemsAt(page, "warnings")) {
+    if (warning.is_string())
+      out += WrappedLine(StrCat("warning: ", Printable(warning.get<std::string>())), "");
+  }
+  return out;
+}
+
 std::string MonthlyMoney(const Json& amount, const Json& currency) {
   if (!amount.is_number() || !currency.is_string()) return "";
   return fmt::format("{:.2f} {} a month", amount.get<double>(), Printable(currency.get<std::string>()));

@@ -28,6 +28,8 @@ std::string WouldBe(Resource r, const Json& amounts);
 // Returns the key of the limit in force: the limit that agents report, else the decided limit if it is applied,
 // else the owner's limit.
 const char* RealLimitKey(const Json& amounts, const Json& enforced);
+// Returns a line for each of the response's `warnings`.
+std::string WarningsText(const Json& page);
 // Returns a text such as "12.3 EUR a month"; "" if there are no prices.
 std::string MonthlyMoney(const Json& amount, const Json& currency);
 // Returns the kind of a decision in words: "would set" for "would_set".

@@ -56,11 +56,7 @@ std::string HoldersText(const Json& page) {
                FieldTime(page, "counted_to"),
                " at prices.core_hour and prices.gib_hour; bills go by the tiers of the price file"),
         "");
-  for (const Json& warning : ItemsAt(page, "warnings")) {
-    if (warning.is_string())
-      out += WrappedLine(StrCat("warning: ", Printable(warning.get<std::string>())), "");
-  }
-  return out;
+  return out + WarningsText(page);
 }
 
 std::string OneHolder(const Json& row) {

@@ -72,10 +72,7 @@ std::string QuotaTable(const Json& page, size_t width) {
 std::string QuotaText(const Json& page) {
   std::string out = FittedTable(28, 6, [&](size_t width) { return QuotaTable(page, width); });
   for (const Json& use : ItemsAt(page, "uncovered")) out += WrappedLine(UncoveredText(use), "");
-  for (const Json& warning : ItemsAt(page, "warnings")) {
-    if (warning.is_string())
-      out += WrappedLine(StrCat("warning: ", Printable(warning.get<std::string>())), "");
-  }
+  out += WarningsText(page);
   if (At(page, "silent") == true)
     StrAppend(&out, "No job is measured: the use is that of the last window that had some.\n");
   return out;
