@@ -37,6 +37,12 @@ brain::BudgetPeriod PeriodOf(const brain::BudgetAccounts& accounts) {
 // Names of holders of the setting begin with this text, so that they differ from those of the file.
 constexpr std::string_view kLabelPrefix = "label:";
 
+LabelGroup GroupOf(const BudgetLine& line) {
+  LabelGroup group{.name = {}, .label = line.label, .value = line.value};
+  group.name = StrCat(kLabelPrefix, TextOf(group));
+  return group;
+}
+
 // Returns the number of months in a period of this kind.
 int64_t MonthsOf(brain::BudgetPeriod period) {
   return period == brain::BudgetPeriod::kMonth ? 1 : period == brain::BudgetPeriod::kQuarter ? 3 : 12;
@@ -46,16 +52,15 @@ int64_t MonthsOf(brain::BudgetPeriod period) {
 // setting contains the money for a month. If the file's period is longer, multiplies the money by its months.
 absl::Status AddLabelBudgets(const PricesConfig& prices, brain::BudgetDefinition& to,
                              std::vector<std::string>& groups) {
-  const absl::StatusOr<std::vector<LabelGroup>> labels = LabelGroupsOf(prices);
-  if (!labels.ok()) return labels.status();
-  for (size_t i = 0; i < labels->size(); ++i) {
-    const std::string& name = (*labels)[i].name;
-    const double per_month = ParseBudget(prices.budgets[i])->per_month;
+  for (const std::string& text : prices.budgets) {
+    const absl::StatusOr<BudgetLine> line = ParseBudget(text);
+    if (!line.ok()) return line.status();
+    const std::string name = GroupOf(*line).name;
     const double most = static_cast<double>(brain::kMostBudgetAmount.micros);
     brain::BudgetDefinition::BusinessRow& business = to.businesses.emplace_back();
     business.name = name;
     business.per_period = {
-        std::llround(std::min(most, per_month * 1e6 * static_cast<double>(MonthsOf(to.period))))};
+        std::llround(std::min(most, line->per_month * 1e6 * static_cast<double>(MonthsOf(to.period))))};
     brain::BudgetDefinition::GroupRow& group = to.groups.emplace_back();
     group.name = name;
     group.funding = {{std::nullopt, {{brain::Business(name), brain::kWholeBasisPoints, {}}}}};
@@ -73,10 +78,7 @@ absl::StatusOr<std::vector<LabelGroup>> LabelGroupsOf(const PricesConfig& prices
   for (const std::string& text : prices.budgets) {
     absl::StatusOr<BudgetLine> line = ParseBudget(text);
     if (!line.ok()) return line.status();
-    LabelGroup& group = out.emplace_back();
-    group.label = std::move(line->label);
-    group.value = std::move(line->value);
-    group.name = StrCat(kLabelPrefix, TextOf(group));
+    out.push_back(GroupOf(*line));
   }
   return out;
 }
