@@ -1,5 +1,5 @@
-// KubernetesActuator: CPU limits of containers in their first minutes. The limit is set when the pod is created or
-// in place, and removed in place.
+// KubernetesActuator: CPU limits of containers in their first minutes. The limit is set when the pod is created,
+// or later in place. The limit is removed in place.
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +26,7 @@ std::optional<double> KubernetesActuator::StartupEnd(const PodTerms& terms, cons
   const auto window_s = static_cast<double>(terms.startup_window_s);
   if (container.running && container.started_s == 0) return std::nullopt;  // the start time is unknown
   if (!container.running) {
-    // The container is about to start or restart, so its amounts stay for a while.
+    // The container is about to start or restart, so its amounts are not changed yet.
     if (startup.seen_s == 0) startup.seen_s = now_s;
     const double end_s = startup.seen_s + (pod.node.empty() ? kUnscheduledSeconds : window_s);
     return now_s < end_s ? std::optional(end_s) : std::nullopt;

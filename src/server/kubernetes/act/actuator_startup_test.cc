@@ -47,8 +47,8 @@ class ActuatorStartup : public testing::Test {
     order.value = cores;
     actuator_->Apply({&order, 1}, Unix());
   }
-  // Returns a pod with this CPU limit and half of it as request. `age_s` is the age of the pod in seconds;
-  // negative: not started.
+  // Returns a pod with this CPU limit, and half of this limit as request. `age_s` is the age of the pod in
+  // seconds; negative: not started.
   Pod With(double cores, int64_t age_s, const char* name = kPodA) {
     Pod pod = TestPod(name);
     ContainerState& c = pod.containers[0];

@@ -27,7 +27,7 @@ class ActuatorTemplates : public testing::Test {
                                                      std::make_unique<ScriptedWriter>(&script_));
     cluster_.pods().Replace({TestPod(kPodA), TestPod(kPodB)});
   }
-  // Sets the workload. Its rollout is complete, or just began if `rolls`.
+  // Sets the workload. If `rolls`, its rollout has just begun, else its rollout is complete.
   void Workload(const std::string& requests, const std::string& limits, bool rolls) {
     script_.workload = StrCat(
         R"({"metadata":{"resourceVersion":"7","generation":2},"spec":{"replicas":2,"template":{"spec":{)",

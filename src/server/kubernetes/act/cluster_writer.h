@@ -41,7 +41,7 @@ class ClusterWriter {
   // Evicts this pod, and never a later pod of the same name. Returns ResourceExhausted if a PodDisruptionBudget
   // forbids the eviction now.
   virtual absl::Status Evict(const Pod& pod) = 0;
-  // Returns the delay before the next request that the last response (429, 503) asked for, in seconds; 0 if none.
+  // Returns the delay that the last response (429, 503) requested, in seconds; 0 if none.
   virtual double retry_after_s() const = 0;
 };
 

@@ -16,7 +16,7 @@
 
 namespace taut::server {
 
-// Evicts pods, and keeps the progress of each workload's evictions. Not thread-safe.
+// Evicts pods, and stores the progress of each workload's evictions. Not thread-safe.
 class Evictor {
  public:
   struct Options {

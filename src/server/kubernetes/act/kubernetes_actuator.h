@@ -48,7 +48,7 @@ struct PodTerms {
   // limit. Absent: the ordered limit applies at once. Not used in templates.
   int64_t startup_window_s = 0;
   std::optional<double> startup_cores = {};
-  // Mode of the job. In modes off and observe pods have their owner's amounts.
+  // Mode of the job. In the modes off and observe, pods have the owner's amounts.
   Mode mode = Mode::kAuto;
   std::optional<double> lower = {}, upper = {};  // inclusive bounds of every order
 
@@ -91,7 +91,7 @@ class KubernetesActuator final : public Actuator {
     std::function<std::optional<PodTerms>(const std::string& job, Resource resource)> terms;
     // Finds other managers of fields that this actuator sets. Must outlive the actuator. Null: there are none.
     FieldOwners* owners = nullptr;
-    // Returns the LimitRanges and ResourceQuotas of a namespace. Empty function: no namespace has any.
+    // Returns the LimitRanges and ResourceQuotas of a namespace. Empty function: no namespace has such rules.
     std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;
     std::function<int64_t()> unix_s;
     std::function<double()> steady_s;
@@ -168,7 +168,7 @@ class KubernetesActuator final : public Actuator {
     Resource resource() const { return work.key.second.resource(); }
     bool request_stays() const { return !claims.scaled_by.empty(); }
   };
-  // Memory of the last change of a pod's container, which keeps the actuator from repeating the change.
+  // Record of the last change of a pod's container, so that the actuator does not repeat the change.
   struct PodMemory {
     std::unique_ptr<Startup> startup;  // state of the start; null: the job has no start-up window
     std::optional<double> standing;    // value of the job's order, which differs from `amount` during a start
@@ -195,7 +195,8 @@ class KubernetesActuator final : public Actuator {
     }
     // Stores the amount of `aim`, and its allocation to request and limit.
     void Note(const Aim& aim);
-    // Returns true if the last aim for the container was equal.
+    // Returns true if the last aim for the container had an equal order. For a release, compares the wanted
+    // amounts.
     bool IsOf(const Aim& aim, const ContainerResources& wanted) const;
     bool has_start_limit() const { return startup != nullptr && startup->cores.has_value(); }
   };

@@ -178,7 +178,7 @@ TEST_F(Actuator, ChangesNothingWhileAnotherHoldsTheLease) {
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("7 applied set on 1 pod"));
 
-  // While another tautd has the lease, it may set another limit. This tautd does not step back from that change.
+  // The tautd that holds the lease may set another limit. This tautd does not step back from such a change.
   why_not_ = "tautd-1 holds the lease";
   cluster_.pods().Put(Resized(kPodA, 140));
   actuator_->Step();
@@ -852,7 +852,7 @@ TEST_F(Actuator, WhereAPodsLimitIsSharedOutNothingIsAskedFor) {
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "the API server would take it";
   EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("64Mi of 120Mi fit"))));
-  // The owner's containers may together exceed the pod's limit. Then the limit may still be lowered.
+  // The limit may be lowered even if the owner's containers together exceed the pod's limit.
   pod.pod_limits.memory = 100 * kMebibyte;
   cluster_.pods().Put(pod);
   Order(Memory(8, 50));

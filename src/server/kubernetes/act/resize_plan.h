@@ -29,7 +29,7 @@ struct OrderedAmount {
   Resource resource = Resource::kCpu;
   double cores_or_bytes = 0;
   Allocation allocation = {};
-  // Autoscaler that relies on the request, which must then stay (FieldClaims); "": none.
+  // Autoscaler that relies on the request, which must then not change (FieldClaims); "": none.
   std::string scaled_by = {};
 };
 
@@ -40,7 +40,7 @@ struct OrderedAmount {
 // - The rule is kRequestOnly and the pod is Guaranteed, the pod is static, or a resize would restart the
 //   container.
 // - The amount exceeds `allocatable` of the pod's node.
-// - The request must stay, and there is no limit, or the limit must equal the request.
+// - The request must not change, and there is no limit, or the limit must equal the request.
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
                                               const OrderedAmount& ordered,
                                               const std::optional<Amounts>& allocatable);

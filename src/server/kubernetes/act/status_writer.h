@@ -27,8 +27,8 @@ class StatusWriter {
  public:
   struct Options {
     // Returns the status of a workload, which is named without a container. Empty list: nothing is recommended,
-    // and the annotation is removed. nullopt: the status is unknown, and the annotation stays. With `reasons`, the
-    // status includes reasons.
+    // and the annotation is removed. nullopt: the status is unknown, and the annotation is not changed. With
+    // `reasons`, the status includes reasons.
     std::function<std::optional<std::vector<ContainerStatus>>(const WorkloadName& workload, bool reasons)> of;
     // Sends the merge patch `patch` to `path`.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
@@ -51,8 +51,9 @@ class StatusWriter {
   void Put(const std::string& kind, const OwnedObject& object);
   void Remove(const std::string& kind, const OwnedObject& object);
 
-  // Writes the due annotations one after the other, until `stopping` returns true. Writes an annotation that
-  // differs from the object's (SaysTheSame), and removes it if nothing is recommended. O(due workloads).
+  // Writes the due annotations one after the other, until `stopping` returns true. Writes an annotation if it
+  // differs from the object's current annotation (SaysTheSame). Removes the annotation if nothing is recommended.
+  // O(due workloads).
   void Step(const std::function<bool()>& stopping);
 
   struct Counts {

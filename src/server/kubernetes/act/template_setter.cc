@@ -105,7 +105,7 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
   if (!wish.amount.has_value()) return plan.Release(i, r);
   plan.has_orders = true;
   plan.period_s = std::max(plan.period_s, wish.change_period_s);
-  plan.Keep(i, r);  // the amount stays unless the code below decides a change
+  plan.Keep(i, r);  // the amount does not change unless the code below decides a change
   if (!wish.set_by.empty()) {
     return fail(
         StrCat(wish.set_by, " sets the ", Name(r), " of container ", container->name,
@@ -132,7 +132,7 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
       PlanResize(plan.after, *container, {r, *wish.amount, wish.allocation, wish.scaled_by}, largest_node);
   if (!wanted.ok()) return fail(std::string(Message(wanted.status())));
   const Pod after = plan.after;
-  // The request must stay. If Tautline has set it, restore the owner's request.
+  // The request must not change. If Tautline has set it, restore the owner's request.
   if (!wanted->request.has_value() && fields.request.ours)
     wanted->request = plan.now.containers[i].owner_requests.of(r);
   plan.Take(i, r, wanted->request, wanted->limit);

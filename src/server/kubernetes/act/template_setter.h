@@ -1,7 +1,7 @@
 // Sets limits in the pod template of a workload, which causes a rollout. Sets all containers and resources at
 // once, never during a rollout, and at most once per change_period of the jobs.
 //
-// Source: Kubernetes, "Server-Side Apply". A field that another manager applies stays with that manager. Tautline
+// Source: Kubernetes, "Server-Side Apply". Tautline does not change a field that another manager applies. Tautline
 // takes ownership of a field that another manager updated, but only once. If the manager changes the field again,
 // Tautline steps back for a while.
 #pragma once
@@ -62,7 +62,7 @@ class TemplateSetter {
   TemplateSetter(Options options, ClusterWriter* writer) : options_(std::move(options)), writer_(writer) {}
 
   // Sets the due amounts in the template of the workload. `wishes` contains all wishes for the workload, at most
-  // one per container and resource. Amounts without a wish stay. Sends one GET and at most one PATCH.
+  // one per container and resource. Amounts without a wish do not change. Sends one GET and at most one PATCH.
   Results Set(const WorkloadName& workload, const std::vector<TemplateWish>& wishes);
 
  private:

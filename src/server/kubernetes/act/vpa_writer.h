@@ -26,8 +26,8 @@ class VpaWriter {
     // Returns the recommendation per task of the container's job; absent if there is no recommendation or no such
     // job.
     std::function<Amounts(const WorkloadName& container, bool requests_only)> advice;
-    // Finds autoscalers that rely on a request, which must then stay. Must outlive the writer. Nothing is written
-    // before the HorizontalPodAutoscalers are listed. Null: there are no autoscalers.
+    // Finds autoscalers that rely on a request, which must then not change. Must outlive the writer. Nothing is
+    // written before the HorizontalPodAutoscalers are listed. Null: there are no autoscalers.
     const FieldOwners* owners = nullptr;
     // Sends the merge patch `patch` to `path`.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;

@@ -85,7 +85,7 @@ TEST(Admission, WhatWasNotedIsTheOwnersAgain) {
                                   nullptr);  // unknown template
   EXPECT_EQ(cluster.pods().Of({"shop", "deployment", "web", "app"})[0]->containers[1].owner_limits,
             (Amounts{0.2, std::nullopt}));
-  // A quarter is the owner's ratio, so the annotation stays.
+  // A quarter is the owner's ratio, so the annotation does not change.
   const std::vector<PodOrder> orders = {Order("app", Resource::kCpu, 0.8)};
   const std::string patch = PatchOf(AdmitPod(*review, orders, {}, {}));
   EXPECT_THAT(patch, HasSubstr(R"(requests/cpu","value":"200m")"));
@@ -146,7 +146,7 @@ TEST(Admission, APodThatNoNodeHasRoomForIsLeftAsItIs) {
 
 // An order must not violate a LimitRange, because the API server would then reject a pod whose template complies.
 TEST(Admission, TheNamespacesRulesHold) {
-  // with the sidecar, requests and limits are 110m, 32Mi of 200m, 64Mi
+  // With the sidecar, the pod's requests are 110m and 32Mi, and its limits are 200m and 64Mi.
   const auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());
   const std::vector<PodOrder> orders = {Order("app", Resource::kMemory, 100 * kMebibyte),
@@ -217,7 +217,8 @@ TEST(NamespaceRules, AreReadOfBothKinds) {
   EXPECT_EQ(BrokenRule(before, after, all), "shop/small: memory of container app: limit above 512Mi");
 }
 
-// The API server would reject the whole order, and a pod with resources of the whole pod is not resized later.
+// The whole order would exceed the resources of the whole pod, so the API server would reject the order. A pod
+// with such resources is not resized later, so the pod receives the part of the order that fits.
 TEST(Admission, ANewPodGetsWhatFitsInTheResourcesOfTheWholePod) {
   auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());

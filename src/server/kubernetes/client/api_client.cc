@@ -33,7 +33,7 @@ std::string MessageOf(std::string_view body) {
   return std::string(CutUtf8(tree.root()["message"].text().value_or(first_line), kMaxMessageBytes));
 }
 
-// Returns the PodDisruptionBudget's cause in a Status that forbids an eviction; "" if there is none.
+// Returns the message of the PodDisruptionBudget in a Status that forbids an eviction; "" if there is none.
 std::string DisruptionBudgetOf(std::string_view body) {
   JsonTree tree;
   (void)tree.Parse(body);

@@ -33,15 +33,15 @@ class ApiClient {
   absl::StatusOr<std::string> Get(std::string_view path, std::string_view accept = "");
   absl::StatusOr<std::string> Create(std::string_view collection, std::string_view body);
   absl::StatusOr<std::string> Patch(std::string_view path, std::string_view body, std::string_view type);
-  // Passes each line of a watch to on_line, until on_line returns false or the server ends the watch, both of
-  // which are OK. Fails if no data arrives within `silence`.
+  // Passes each line of a watch to on_line, until on_line returns false or the server ends the watch. Returns OK
+  // in both cases. Fails if no data arrives within `silence`.
   absl::Status Watch(std::string_view path, std::string_view accept,
                      const std::function<bool(std::string_view line)>& on_line,
                      std::chrono::milliseconds silence);
   // Makes the current request and all later requests fail. Thread-safe.
   void Interrupt();
 
-  // Returns the delay before the next request that the last response (429, 503) asked for, in seconds; 0 if none.
+  // Returns the delay that the last response (429, 503) requested, in seconds; 0 if none.
   int retry_after_s() const { return retry_after_s_; }
 
  private:

@@ -11,7 +11,7 @@
 namespace taut::server {
 
 // Reads the controller of an object. Leaves `kind` and `name` unchanged if there is none. Ignores impossible
-// Kubernetes names, because users may write any text into this field.
+// Kubernetes names, because users may write any text into ownerReferences.
 void ReadOwner(JsonNode metadata, std::string& kind, std::string& name);
 // Returns the program that a label or annotation names (kProgramName); "" if the text cannot be part of a job's
 // name.

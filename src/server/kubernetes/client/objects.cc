@@ -171,7 +171,7 @@ absl::Status ObjectParser::ParseList(std::string_view body, ListMeta& meta,
                                      absl::FunctionRef<void(Object&&)> fn) {
   if (absl::Status s = impl_->Load(body); !s.ok()) return s;
   const JsonNode root = impl_->tree.root(), metadata = root["metadata"], items = root["items"];
-  // An empty list may have null as items, or no items.
+  // In an empty list, `items` may be null or missing.
   const bool is_empty = !items || items.is_null();
   if (!metadata || !root.Text("kind").ends_with("List") || (!is_empty && !items.is_array()))
     return absl::DataLossError("the API server's answer is not a list");

@@ -162,7 +162,7 @@ TEST(Objects, Lists) {
   EXPECT_EQ(pods.size(), 2U);
   EXPECT_EQ(meta.resource_version, "9");
   EXPECT_EQ(meta.next, "abc");
-  // An empty list of metadata has null as items.
+  // In an empty list of metadata, `items` is null.
   std::vector<OwnedObject> owned;
   ASSERT_TRUE(
       parser

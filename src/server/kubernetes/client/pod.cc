@@ -66,7 +66,8 @@ void ReadContainerStatus(JsonNode status, Pod& pod) {
     container.running = static_cast<bool>(running);
     container.crash_loops = status["state"]["waiting"].Text("reason") == "CrashLoopBackOff";
     if (container.running) container.started_s = UnixSeconds(running.Text("startedAt"));
-    // The last end is in `state` while a container waits for its restart, and in `lastState` while it runs.
+    // The last termination is in `state` while a container waits for its restart, and in `lastState` while it
+    // runs.
     for (const char* key : {"lastState", "state"}) {
       const JsonNode ended = status[key]["terminated"];
       if (!ended) continue;
@@ -146,7 +147,8 @@ void ReadContainers(JsonNode pod_spec, std::vector<ContainerState>& out) {
   });
 }
 
-// Reads the resources of the whole pod. The only container has these resources if it has none of its own.
+// Reads the resources of the whole pod. A pod's only container receives these resources if it has no resources of
+// its own.
 void ReadPodLevel(JsonNode spec, std::vector<ContainerState>& containers) {
   const JsonNode resources = spec["resources"];
   if (!resources || containers.size() != 1) return;

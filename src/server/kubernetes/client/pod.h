@@ -46,14 +46,14 @@ struct ContainerState {
   bool crash_loops = false;  // true if the container has ended, and the kubelet delays its restart
   int64_t started_s = 0;     // Unix time of the last start of a running container; 0: unknown
   int64_t restarts = 0;
-  std::string last_reason;  // reason of the last end, such as "OOMKilled"; "": none
-  int64_t ended_s = 0;      // Unix time of the last end; 0: none or unknown
+  std::string last_reason;  // reason of the last termination, such as "OOMKilled"; "": none
+  int64_t ended_s = 0;      // Unix time of the last termination; 0: none or unknown
   std::string id = {};      // ID in the container runtime; "": not started yet
   std::string image = {};   // image in the spec, such as "registry/app:1.2"
   // Content of kOwnersAnnotation of a pod or template. Users can write the annotation, so Cluster compares the
   // values with the controller's template and with the nodes before it sets owner_*.
   Amounts noted_requests = {}, noted_limits = {};
-  // True if the amounts are those of the whole pod (spec.resources), which then has no other container.
+  // True if the amounts apply to the whole pod (spec.resources), which then has no other container.
   bool cpu_of_pod = false, memory_of_pod = false;
 
   bool of_pod(Resource r) const { return r == Resource::kCpu ? cpu_of_pod : memory_of_pod; }
@@ -111,8 +111,8 @@ struct Pod {
   bool is_static = false;   // true if a file on its node defines the pod, so that its resources cannot change
   bool is_ended = false;    // true if the pod succeeded or failed
   bool is_deleted = false;  // true if the pod has a deletionTimestamp
-  // True if any program resized the pod in place, or the VPA changed the pod at its creation. Then the limits are
-  // not the owner's.
+  // True if any program resized the pod in place, or the VPA changed the pod at its creation. The limits are then
+  // not the owner's limits.
   bool resized = false;
   // True if Tautline resized the pod in place, or the webhook changed the pod at its creation.
   bool resized_by_us = false;

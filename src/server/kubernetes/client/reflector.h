@@ -25,8 +25,8 @@ struct ReflectorOptions {
   // Time without data after which a watch counts as broken, because a connection may break unnoticed.
   std::chrono::milliseconds silence{27'000};
   std::chrono::milliseconds first_retry{500}, last_retry{30'000};
-  // Delay of the next list request after a 404. A 404 means that the server does not know the kind, and thus has
-  // no objects of it. 0: a 404 is a failure.
+  // Delay of the next list request after a 404. A 404 means that the server does not know the kind, and therefore
+  // has no objects of this kind. 0: a 404 is a failure.
   std::chrono::milliseconds absent_retry{0};
   uint64_t seed = 0;  // seed of the random delays
 };

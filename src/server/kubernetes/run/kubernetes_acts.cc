@@ -281,7 +281,7 @@ void KubernetesSource::WriteEvents() {
 }
 
 // Calls `step` in a loop, with `pause` between the calls, until the source stops. Logs the error that `step`
-// returns when it changes.
+// returns whenever this error changes.
 void KubernetesSource::KeepDoing(
     std::chrono::seconds pause, std::string_view what,
     const std::function<std::string(const std::function<bool()>& stopping)>& step) {

@@ -16,7 +16,7 @@ namespace taut::server {
 
 class KubernetesComponent final : public Component {
  public:
-  // Other parts of the daemon, which must outlive the component. Null: the daemon lacks the part.
+  // Other parts of the daemon, which must outlive the component. Null: the daemon does not have the part.
   struct Parts {
     QuotaComponent* quota = nullptr;
     const BudgetComponent* budgets = nullptr;

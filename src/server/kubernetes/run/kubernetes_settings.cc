@@ -28,8 +28,8 @@ bool IsWatchedKind(std::string_view kind) {
   });
 }
 
-// Returns the ratio of request to limit, above 0, that recommendations of the job keep. Returns 1 if a container
-// lacks a request or a limit.
+// Returns the ratio of request to limit, above 0, in recommendations of the job. Returns 1 if a container has no
+// request or no limit.
 double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r,
                     const Allocation& allocation) {
   for (const PodPtr& pod : pods) {
@@ -84,8 +84,8 @@ Allocation KubernetesSource::AllocationWith(const JobRecord& record, const std::
 }
 
 // Adds the ranges that the cluster allows, which override annotations with the same name. The last known range
-// stays until LimitRanges and nodes are known. The range also stays while the job has no pods, because the pods
-// determine which nodes count.
+// applies until LimitRanges and nodes are known. The last known range also applies while the job has no pods,
+// because the pods determine which nodes count.
 void KubernetesSource::PutAllowed(const JobQuestion& job, const WorkloadName& workload,
                                   std::vector<Label>& labels) const {
   const std::vector<PodPtr> pods = cluster_.pods().Of(workload);

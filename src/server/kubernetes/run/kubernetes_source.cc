@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
-constexpr std::chrono::milliseconds kPassOn{500};  // short, because OOM kills wait for the next pass-on
+constexpr std::chrono::milliseconds kPassOn{500};  // short, because it delays reports of OOM kills
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 constexpr double kAwaitSplitsSeconds = 60;
 

@@ -92,7 +92,8 @@ class KubernetesSource final : public JobSettingsSource {
   // Releases the lease, so that another tautd may change the cluster at once. Call after Stop() and after the
   // actuator's Stop().
   void ReleaseLease();
-  // Returns the container of a job as in its template; nullopt unless the job is a container of existing pods.
+  // Returns the job's container as in the workload's template; nullopt unless the job is a container of existing
+  // pods.
   std::optional<TemplateContainer> ContainerOf(const Workload& job) const;
   // Returns the totals of a pod with the job's container; nullopt if there is no such pod, or if jobs are whole
   // pods.
@@ -112,7 +113,7 @@ class KubernetesSource final : public JobSettingsSource {
   bool RequestStays(const Workload& job, Resource r) const override;
   // Returns the name of a list for which decisions wait, as text; "" if decisions do not wait.
   std::string WhyUndecided() const;
-  // Returns the state and counts of this object, without the actuator's.
+  // Returns the state and counts of this object, without the counts of the actuator.
   KubernetesFacts facts() const;
   // Returns the nodes as machines with the pods as tasks.
   const PlacementSource& placement() const { return placement_; }

@@ -60,7 +60,7 @@ std::optional<std::vector<ContainerStatus>> WorkloadAdvice::StatusOf(const Workl
   }
   if (any_recommended) return out;
   // An empty list removes the annotation. Otherwise the annotation would keep the recommendation for a container
-  // whose mode is now off, as long as the other containers lack a signal.
+  // whose mode is now off, until there is a signal for the other containers.
   if (any_off) return std::vector<ContainerStatus>();
   return std::nullopt;  // there are no pods now, or the signal is too short
 }

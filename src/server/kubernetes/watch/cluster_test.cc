@@ -123,7 +123,7 @@ TEST(Cluster, JobsOfOneProgramAreOneJob) {
   two.program = "";
   cluster.owners().Put("Job", two);
   EXPECT_THAT(NamesOf(cluster.pods().Of({"shop", "job", "by-hand", ""})), ElementsAre("by-hand-aaaaa"));
-  // The facts have the new name, so that series of other sources belong to the job by whose name limits are set.
+  // The facts contain the new name. Series of other sources then belong to the job whose limits are set.
   one.program = "nightly";
   cluster.owners().Put("Job", one);
   HeardReports heard;

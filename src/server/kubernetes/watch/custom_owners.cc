@@ -85,8 +85,8 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
 }
 
 // last_error() reports the omitted kinds, because no decision is made for jobs whose settings are not read. Kinds
-// that are already listed stay: anyone who may create a pod may invent kinds of owners, which must not displace a
-// real kind.
+// that are already listed are not omitted: anyone who may create a pod may invent kinds of owners, which must not
+// displace a real kind.
 void CustomOwnersReader::LeaveOut(std::vector<std::string>& kinds) {
   const std::lock_guard lock(mutex_);
   left_out_.clear();

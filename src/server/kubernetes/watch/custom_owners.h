@@ -1,5 +1,5 @@
-// Metadata of custom resources that own pods, such as Argo's Rollouts: annotations and UIDs. Discovery by the API
-// server describes the kinds. Each kind is listed every Options::again_s seconds.
+// Metadata of custom resources that own pods, such as Argo's Rollouts: annotations and UIDs. The kinds are found
+// through the API server's discovery. Each kind is listed every Options::again_s seconds.
 #pragma once
 
 #include <functional>
@@ -49,8 +49,8 @@ class CustomOwnersReader {
   bool IsSettled(std::string_view kind) const;
   // Returns true if the objects of this kind were passed to `take`, without a later call of `forget`.
   bool IsListed(std::string_view kind) const;
-  // Makes the next Step() list this kind, but at least soon_s after its last list. Call when an object is missing
-  // in the list.
+  // Makes the next Step() list this kind, but not earlier than soon_s after the last list of the kind. Call when
+  // an object is missing in the list.
   void ListSoon(std::string_view kind);
   // Returns the last error of each kind and the kinds beyond most_kinds as text for users; "" if there are none.
   std::string last_error() const;

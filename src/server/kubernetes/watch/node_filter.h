@@ -46,7 +46,7 @@ struct NodeFilter {
 
 // Reads the filter in a pod's spec. Returns nullptr if there is no condition, so that the pod may run on every
 // node without taints. If all terms name one node, as in pods of a DaemonSet, stores the node in `pinned_node` and
-// not in the filter. So all pods of a DaemonSet can share one filter.
+// not in the filter. All pods of a DaemonSet can therefore share one filter.
 std::shared_ptr<const NodeFilter> ReadNodeFilter(JsonNode pod_spec, std::string& pinned_node);
 // Reads a node with its labels and taints. Returns false if `at` has no metadata.
 bool ReadNode(JsonNode at, Node& node);

@@ -35,8 +35,8 @@ void KeepOwnersAmounts(const Pod* before, Pod& pod) {
   }
 }
 
-// Kubernetes uses the limit as the request of a container without a request. Amounts that the template lacks may
-// be defaults of a LimitRange, which only the annotation contains.
+// Kubernetes uses the limit as the request of a container without a request. Amounts that are missing in the
+// template may be defaults of a LimitRange, which only the annotation contains.
 void TakeFromTemplate(const std::vector<ContainerState>& in_template, const Amounts& most, Pod& pod) {
   pod.owners_known = true;
   for (ContainerState& container : pod.containers) {

@@ -90,7 +90,7 @@ TEST_F(Owners, WhatIsNotedAtAPodIsComparedWithTheTemplate) {
   cluster_.pods().Put(noted("web-5d4f8c7b9d-aaaaa"));
   EXPECT_EQ(Container().owner_limits, (Amounts{0.2, 64 * kMebibyte}));
 
-  // The amounts come from a LimitRange, so the template lacks them.
+  // The amounts come from a LimitRange, so they are not in the template.
   answer_ = std::string(
       R"({"kind":"ReplicaSetList","items":[{"spec":{"template":{"spec":{"containers":[{"name":"app"}]}}}}]})");
   Pod given = noted("web-5d4f8c7b9d-aaaaa");

@@ -30,8 +30,8 @@ class PodChanges {
   // Adds the controller of a pod that was resized before tautd saw it.
   void NoteUnknownOwner(PodController controller);
 
-  // Returns the WorkloadKeys, ascending, of the workloads whose pods appeared, changed or disappeared since the
-  // last call.
+  // Returns the WorkloadKeys of the workloads whose pods appeared, changed or disappeared since the last call, in
+  // ascending order.
   std::vector<std::string> TakeWorkloads();
   // Returns the pods that appeared or changed since the last call, and the deleted pods with an OOM kill.
   std::vector<PodPtr> TakePods();

@@ -15,8 +15,8 @@ using testing::IsEmpty;
 
 constexpr int64_t kKillsNow = 1'770'095'106;  // Unix time in seconds
 
-// Returns a watch event for a pod of the Job backup. `status` contains the statuses of its container "app" and of
-// "fetch", which runs before.
+// Returns a watch event for a pod of the Job backup. `status` contains the statuses of its containers "app" and
+// "fetch", which runs before "app".
 std::string JobPod(std::string_view type, std::string_view name, std::string_view phase,
                    std::string_view status) {
   return StrCat(

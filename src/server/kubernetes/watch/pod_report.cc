@@ -20,8 +20,8 @@ std::string ScopeOf(const ClusterNaming& naming, std::string_view namespace_name
   return StrCat(naming.cluster, naming.cluster.empty() ? "" : "/", namespace_name);
 }
 
-// Kinds whose controller keeps a number of pods that run at the same time. Other pods end by themselves, or their
-// number is that of the nodes.
+// Kinds whose controller keeps a number of pods that run at the same time. Pods of other kinds end by themselves,
+// or run once per node.
 constexpr std::array<std::string_view, 4> kScaledKinds = {"deployment", "statefulset", "replicaset",
                                                           "replicationcontroller"};
 
@@ -113,7 +113,7 @@ class PodReport {
 
   void Container(const Pod& pod, const ContainerState& container) {
     const WorkloadPart part = PartOf(pod, container.name);
-    // A container without a limit of its own may use all that the pod may use.
+    // A container without a limit of its own is bounded only by the pod's limit.
     Amounts limits = container.owner_limits;
     for (const Resource r : kPodResources) {
       if (!limits.of(r).has_value() && !container.limits.of(r).has_value())
@@ -124,7 +124,7 @@ class PodReport {
     Put(part, SeriesKind::kCpuRequestCores, container.owner_requests.cpu);
     Put(part, SeriesKind::kMemoryRequestBytes, container.owner_requests.memory);
     if (!container.last_reason.empty()) {
-      // Report kWaiting before the end, so that End() is not compared with a previous report in which the
+      // Report kWaiting before the termination, so that End() is not compared with a previous report in which the
       // container waits.
       Put(part, SeriesKind::kWaiting, container.running ? 0 : 1);
       End(part, container.was_oom_killed(), container.ended_s);
@@ -134,8 +134,8 @@ class PodReport {
       Put(part, SeriesKind::kStartTime, static_cast<double>(container.started_s));
   }
 
-  // Reports the reason and the time of a container's last end. The reason is first, because a time or a restart
-  // has no meaning without a reason.
+  // Reports the reason and the time of a container's last termination. The reason is first, because a time or a
+  // restart has no meaning without a reason.
   void End(const WorkloadPart& part, bool was_killed, int64_t ended_s) {
     Put(part, SeriesKind::kOomReason, was_killed ? 1 : 0);
     if (ended_s > 0) Put(part, SeriesKind::kLastEnded, static_cast<double>(ended_s));
@@ -146,7 +146,7 @@ class PodReport {
   const int64_t now_ms_;
   const bool starts_;
   WorkloadIntake& to_;
-  WorkloadName workload_;  // workload of the pod in Add()
+  WorkloadName workload_;  // workload of the last pod passed to Add()
   struct Counted {
     Workload job;
     int pods = 0, ready = 0;

@@ -60,9 +60,9 @@ class PodTable {
   // ---- queries by pod ----
   std::optional<size_t> size() const;  // number of pods; nullopt before the first list
   std::optional<SeenPod> Find(const std::string& key) const;
-  // Returns the workload of a pod. If the table lacks the pod, derives the workload from the pod's owner.
+  // Returns the workload of a pod. If the pod is not in the table, derives the workload from the pod's owner.
   WorkloadName WorkloadOf(const Pod& pod) const;
-  // Returns the workload of the pod with this name; nullopt if the table lacks the pod.
+  // Returns the workload of the pod with this name; nullopt if the pod is not in the table.
   std::optional<WorkloadName> WorkloadOfPod(std::string_view namespace_name, std::string_view pod) const;
   // Calls `fn` for every pod, without the lock.
   void ForEach(absl::FunctionRef<void(const PodPtr&, const WorkloadName& workload)> fn) const;

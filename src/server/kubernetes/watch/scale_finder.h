@@ -25,7 +25,8 @@ struct FoundKind {
 std::string ObjectPath(const FoundKind& kind, const WorkloadName& workload);
 
 // Caches the discovery, which takes one request for the list of groups and one per group. A look-up repeats the
-// discovery if it is older than kFreshS, or lacks the kind and is older than kMissedS. Not thread-safe.
+// discovery if it is older than kFreshS, or if it does not contain the kind and is older than kMissedS. Not
+// thread-safe.
 class ScaleFinder {
  public:
   static constexpr double kFreshS = 600, kMissedS = 60;

@@ -25,8 +25,8 @@ namespace taut::server {
 inline constexpr std::string_view kModeLabel = "tautline.dev/mode";
 // Returns true if no limit is set in this mode: "off" or "observe".
 bool IsOptOut(std::string_view mode);
-// Sets the label `key` to `mode`, which must opt out. An existing value off stays, because off is safer than
-// observe.
+// Sets the label `key` to `mode`, which must opt out. An existing value off is not replaced, because off is safer
+// than observe.
 void TakeSaferMode(std::string_view key, std::string_view mode, std::vector<Label>& labels);
 
 // The current annotations of namespaces and workloads. Thread-safe.
@@ -39,7 +39,7 @@ class Steering {
   void Remove(const std::string& kind, const OwnedObject& object);
 
   // Returns true once objects of this kind were listed; `kind` is as in Replace(). Before the list, a missing
-  // annotation does not mean that it was removed.
+  // annotation does not mean that an annotation was removed.
   bool Knows(const std::string& kind) const;
   // Returns a number that grows with every change of the settings.
   uint64_t version() const;

@@ -56,8 +56,8 @@ bool SetsRequestsOnly(const Vpa& vpa, std::string_view container);
 // updater keeps, or Allocation::request_share if larger. With a smaller share, the pod's limit would be below the
 // recommendation. For any other container the target is the whole amount.
 //
-// With `requests_only`, the limit stays. Then the target is the amount, but at most the limit, because the API
-// server rejects a request above the limit.
+// With `requests_only`, the limit does not change. Then the target is the amount, but at most the limit, because
+// the API server rejects a request above the limit.
 double VpaTarget(double amount, std::span<const PodPtr> pods, std::string_view container, Resource resource,
                  const Allocation& allocation, bool requests_only);
 

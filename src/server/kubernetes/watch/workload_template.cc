@@ -33,8 +33,8 @@ constexpr GitOpsMark kGitOpsMarks[] = {
     {"labels", "kustomize.toolkit.fluxcd.io/name", "Flux"},
     {"labels", "helm.toolkit.fluxcd.io/name", "Flux"},
 };
-// Field managers of GitOps tools. An Argo CD that tracks objects by the label app.kubernetes.io/instance is
-// identified by its field manager, because Helm also sets this label.
+// Field managers of GitOps tools. If Argo CD tracks objects by the label app.kubernetes.io/instance, only its
+// field manager identifies Argo CD, because Helm also sets this label.
 constexpr GitOpsMark kGitOpsManagers[] = {
     {"", "argocd-controller", "Argo CD"},
     {"", "argocd-application-controller", "Argo CD"},

@@ -29,7 +29,8 @@ struct TemplateField {
 // The pod template of a workload as stored by the API server.
 struct WorkloadTemplate {
   std::string resource_version;
-  // Amounts in the template; owner_* contains the owner's amounts. A request that the template lacks is absent.
+  // Amounts in the template; owner_* contains the owner's amounts. A request that is not in the template is
+  // absent.
   std::vector<ContainerState> containers;
   struct Fields {
     TemplateField request, limit;
