@@ -39,7 +39,7 @@ class Actuator {
   // Returns the actuator's human-readable name, such as "dry_run" or "cgroup".
   virtual std::string_view name() const = 0;
   // Returns true if this actuator now sets the order's target for the order's job. With several actuators, the
-  // first that claims an order receives it (src/server/agents/actuator_set.h). Thread-safe.
+  // first actuator that claims an order receives the order (src/server/agents/actuator_set.h). Thread-safe.
   virtual bool Claims(const TargetOrder& order) const = 0;
   // Starts to carry out the orders, in sequence, and returns soon; TakeOutcomes returns the outcomes later.
   // `now_s` is the time of the decisions, seconds since the epoch. One thread calls Apply.

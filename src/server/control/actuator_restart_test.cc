@@ -92,7 +92,7 @@ class HoldingCell {
     if (minute == 81) Set("mode", "auto");
     ASSERT_TRUE(cell_.control().Tick(Timestamp::FromSeconds(now.seconds() + 1)).ok());
   }
-  // Returns the jobs for which the actuator has another amount than the fleet has in force.
+  // Returns the jobs for which the actuator's amount differs from the amount that the fleet has in force.
   std::vector<std::string> Wrong() {
     std::vector<std::string> out;
     for (const JobView& view : cell_.control().view()->jobs) {

@@ -1,4 +1,4 @@
-// Reports of agents to the control plane (tasks, windows, kills), and the terms that it returns.
+// Reports of agents to the control plane (tasks, windows, kills), and the terms that the control plane returns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

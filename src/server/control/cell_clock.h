@@ -41,10 +41,10 @@ class CellClock {
   // Else: the latest wall clock time that this object received.
   Timestamp now() const { return by_samples() ? std::max(newest_sample_, Timestamp{0}) : now_; }
 
-  // Advances now() to the cell's time and returns the cell's time: `wall`, or with `clock: samples` the newest
-  // sample's time.
+  // Advances now() to the cell's time, and returns this time: `wall`, or with `clock: samples` the time of the
+  // newest sample.
   Timestamp At(Timestamp wall);
-  // Advances now() to `wall`, with time by the machine's clock. A `wall` before now() has no effect.
+  // Advances now() to `wall`, unless `wall` is earlier. Has no effect on now() with `clock: samples`.
   void Advance(Timestamp wall) { now_ = std::max(now_, wall); }
   // Sets now() to `now` after a correction of the clock. `now` may be earlier or later than now().
   void Shift(Timestamp now);

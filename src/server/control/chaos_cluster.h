@@ -44,7 +44,7 @@ struct ChaosPod {
   bool runs = true, is_scraped = false;
   int restarts = 0, kills = 0, back_off_s = 10;
   int64_t ended_s = 0, starts_s = 0;
-  int64_t due_s = 0;  // time at which an order that the pod lacks is carried out; 0 if none is planned
+  int64_t due_s = 0;  // time at which the pod's pending order is carried out; 0 if none is planned
 };
 
 struct ChaosKill {
@@ -100,7 +100,7 @@ class ChaosCluster {
   void Roll(ChaosWorkload& w, std::optional<double> limit, int64_t now_s) {
     ++w.generation;
     w.pods.clear();
-    // A kill may first show at the restart after the back-off.
+    // The series may show a kill only when the container restarts after the back-off.
     constexpr int64_t kBackOffSeconds = 330, kScrapeSeconds = 30;
     for (auto kill = kills_.rbegin(); kill != kills_.rend(); ++kill) {
       if (kill->time_s < now_s - kBackOffSeconds - kScrapeSeconds) break;
@@ -162,7 +162,7 @@ class ChaosCluster {
     pod.peak = std::max(pod.peak, std::min(pod.used, pod.limit));
     if (now_s - pod.starts_s > 600) pod.back_off_s = 10;
     if (pod.used <= pod.limit) return;
-    // The first scrape of a container shows its last end, and not the number of its earlier ends.
+    // The first scrape of a container reports the last termination, but not the number of earlier terminations.
     if (!pod.is_scraped) HideKillsOf(pod.name);
     kills_.push_back({w.job, pod.name, now_s, pod.limit});
     pod.runs = false;
@@ -207,7 +207,7 @@ class ChaosCluster {
     add("kube_pod_container_status_restarts_total", pod.restarts);
     add("kube_pod_container_status_waiting", !pod.runs && now_s - pod.ended_s >= 2 ? 1 : 0);
     if (pod.kills == 0) return;
-    // For some seconds the kubelet shows an end as the present state, then as the previous state.
+    // For some seconds the kubelet reports a termination as the present state, and then as the previous state.
     if (!pod.runs && now_s - pod.ended_s < 2) {
       add("kube_pod_container_status_terminated_reason", 1, {"reason", "OOMKilled"});
       if (pod.kills == 1) return;
@@ -222,8 +222,8 @@ class ChaosCluster {
   int next_ = 0;
 };
 
-// The process that a kill ends. After the kill, its store accepts nothing, and its actuator neither accepts
-// orders nor reports outcomes.
+// A process of tautd that a test can kill. After the kill, the store of this process accepts nothing, and its
+// actuator neither accepts orders nor reports outcomes.
 struct ChaosProcess {
   bool is_dead = false;
 };

@@ -418,8 +418,8 @@ void Chaos::CheckBounds() {
   }
 }
 
-// Pairs stored kills with the kernel's kills: by the date, or, without a date, with a kernel's kill from shortly
-// before.
+// Pairs each stored kill with a kill by the kernel: a kill at the same time, or, for a stored kill without a time,
+// a kill from shortly before.
 void Chaos::CheckKills() {
   const std::vector<OomRecord> ooms = Ooms();
   if (ooms.size() == checked_ooms_) return;
@@ -437,13 +437,14 @@ void Chaos::CheckKills() {
 
 void Chaos::CheckKillsOf(const std::string& job, const std::vector<OomRecord>& charged,
                          std::vector<ChaosKill> real) {
-  // Greatest time from a kill to its OOM record: for a dated record, whose time may be the time of the sample that
-  // shows the end, and for an undated record.
+  // Greatest time from a kill to the time in its OOM record, seconds. A dated record may have the time of the
+  // sample that reports the termination.
   constexpr int64_t kShownSeconds = 2, kUndatedSeconds = 420;
   std::vector<OomRecord> undated;
   const auto pair = [&](OomRecord oom, int64_t within_s) {
     for (; oom.kills > 0; --oom.kills) {
-      // The OOM is paired with the newest kill. Of kills at one time, a kill under the OOM's limit is preferred.
+      // The OOM is paired with the newest kill. Among kills at the same time, a kill under the OOM's limit is
+      // preferred.
       auto found = real.end();
       for (auto kill = real.begin(); kill != real.end() && kill->time_s <= oom.time_s; ++kill) {
         if (kill->time_s + within_s < oom.time_s) continue;

@@ -10,7 +10,7 @@ namespace {
 // byte.
 constexpr uint8_t kSavedWithDecision = 0xFE;
 constexpr size_t kChunksAtATime = 16;                         // chunks encoded under one lock: about 10 ms
-constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // size of a commit, and so of the store's log
+constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // size of a commit and of the store's log
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void Checkpointer::SaveWithPass(WindowId through, bool fleet_too) {
 
 void Checkpointer::SaveActuator(WindowId through) {
   // published() is read before the state, so that an order between the two reads is sent again after a restart. If
-  // the state were read first, the order would be lost: the checkpoint would list an order that its state lacks.
+  // the state were read first, the checkpoint would list this order although the state does not include it.
   std::string bytes;
   ByteWriter out(&bytes);
   out.Put(kSavedWithDecision);
@@ -96,8 +96,8 @@ absl::Status Checkpointer::SaveNext(WindowId through, uint32_t count) {
     // After an error, the next pass continues with the next chunk.
     if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   }
-  // Even unchanged chunks are valid only up to `windows_` windows ago. An OOM kill may be stored later than
-  // its window, so a restart must read these windows in any case.
+  // A chunk that has not changed is recorded as valid up to `windows_` windows ago, and not up to now. An OOM kill
+  // may be stored later than its window, so a restart must read the windows since then in any case.
   Checkpoint unchanged{.chunk = kUnchangedChunk, .through = WindowId{through.index - windows_}, .bytes = {}};
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     const std::optional<WindowId> since = fleet.checkpoint.ChangedSince(chunk);

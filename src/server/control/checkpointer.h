@@ -21,7 +21,7 @@ class Checkpointer {
   Checkpointer(int windows, Actuator& actuator, SharedFleet& fleet, Committer& committer)
       : windows_(windows), actuator_(actuator), fleet_(fleet), committer_(committer) {}
 
-  // Adds to the pass the state that stored windows and decisions cannot restore: tasks on trial and the
+  // Adds to the unsaved state the data that stored windows and decisions cannot restore: tasks on trial and the
   // actuator's state. `fleet_too`: also adds the fleet's model, after the end of a day.
   void SaveWithPass(WindowId through, bool fleet_too);
   // Adds the chunks of these jobs to the unsaved state; the next commit stores them.
@@ -36,7 +36,8 @@ class Checkpointer {
   }
   // Restores the actuator's state from a checkpoint of this or an older version.
   void RestoreActuator(const Checkpoint& checkpoint);
-  // Contents of the actuator's restored state; absent if none was stored.
+  // The last decision and the last window that the actuator's restored state includes; absent if no state was
+  // stored.
   struct ActuatorSaved {
     std::optional<uint64_t> decision;  // last decision in the state; absent if an older version stored it
     // Last window before the state was saved.

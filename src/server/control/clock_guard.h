@@ -32,7 +32,7 @@ class ClockGuard {
     // Greatest age of samples that senders queue, seconds. After a stop, any later time is possible. If the wall
     // clock is further ahead of all senders than this age, the senders' time is used.
     int64_t max_backlog_s = 86'400;
-    // Longest time from the newest stored data to a start that waits for no confirmation, seconds. After a longer
+    // Greatest time from the newest stored data to a start that needs no confirmation, seconds. After a longer
     // time, either the machine was off or its clock is wrong.
     int64_t soon_s = 3600;
     // One of three things confirms a start: samples from `min_senders` other machines that agree with the
@@ -61,19 +61,20 @@ class ClockGuard {
     kFollows,  // the wall clock's time is used
     kHolds,    // the wall clock jumped or is behind the stored data: the steady clock advances the time
     kSenders,  // the steady clock advances the time of the senders
-    kWaits,    // uses the wall clock, unconfirmed, after a start far beyond the stored data
+    kWaits,  // the wall clock's time is used without confirmation, because it is far ahead of the stored data
   };
   State state() const { return state_; }
   bool waits() const { return state_ == State::kWaits; }
-  // Accepts an operator's confirmation of the wall clock: the next step follows it. No effect unless waits().
+  // Accepts an operator's confirmation of the wall clock: the next step adopts the wall clock's time. No effect
+  // unless waits().
   void Confirm() { asserted_ = waits(); }
-  // Returns true if a wait ended by time or by an operator, without samples from other machines that agree.
+  // Returns true if a wait ended by time or by an operator, without agreeing samples from other machines.
   bool unproven() const { return unproven_; }
   // Returns true if the last step found that the wall clock, which was used during the wait, was ahead. Samples
   // that were accepted during the wait then lie in the future.
   bool was_wrong() const { return was_wrong_; }
-  // Returns true if all senders of the last minutes agree on a time that is more than `agree_s` later.
-  // Samples of these senders are dropped.
+  // Returns true if all senders of the last minutes agree on a time that is more than `agree_s` later than the
+  // believed time. Samples of these senders are dropped.
   bool senders_disagree() const;
   // Returns the lead of the wall clock over the believed time, seconds.
   double wall_ahead_s() const { return wall_ahead_s_; }
@@ -94,13 +95,14 @@ class ClockGuard {
   // Handles a jump of the followed wall clock: the steady clock advances the time from `held_s` on.
   void Jump(double held_s, double steady_s);
   // Follows a wall clock that differs from the held time if senders agree with the wall clock. In kHolds, also
-  // follows it without any votes, if its time is possible and nothing has confirmed the held time.
+  // follows the wall clock without votes, if its time is possible and nothing has confirmed the held time.
   void MaybeFollow(double wall_s, double held_s, double steady_s);
   // Adopts the senders' time if the senders agree on another possible time.
   void MaybeBelieveSenders(double wall_s, double steady_s);
   // Returns the number of other machines whose samples agree with the time `time_s`.
   size_t MachinesFor(double time_s, double steady_s) const;
-  // Returns the wall clock's lead over the newest stored time, advanced by the steady clock since the start.
+  // Returns the wall clock's time less a lower bound of the present time: the newest stored time plus the steady
+  // time since the start.
   double AheadOfStored(double wall_s, double steady_s) const;
   void Adopt(double time_s, double steady_s, State state);
   // Returns the median time of the votes if all votes agree and the oldest is at least confirm_s old; else

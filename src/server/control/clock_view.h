@@ -13,7 +13,8 @@ struct ClockView {
   bool samples_disagree = false;  // true: senders agree on a time much later than the believed time
   double wall_ahead_s = 0;        // lead of the machine's clock over the believed time, seconds
   uint64_t jumps = 0;             // number of jumps since the start
-  // True after a start far beyond the stored data: no decision is made until the time is confirmed.
+  // True while a clock that was far ahead of the stored data at the start is not confirmed. No decision is made
+  // meanwhile.
   bool waits = false;
 };
 

@@ -63,8 +63,8 @@ class Committer {
   absl::Status StoreUnsaved();
   // The second half of Commit: publishes the unsaved state and clears it. REQUIRES a successful StoreUnsaved.
   void TellStored();
-  // Stores the actuator's outcomes since the last call. An outcome's time is reduced to the cell's present
-  // time.
+  // Stores the actuator's outcomes since the last call. An outcome that is later than the cell's present time is
+  // stored with the present time.
   absl::Status StoreOutcomes();
   // Sends the orders of the stored decisions whose outcome is pending.
   void ApplyPending(std::span<const Decision> decisions);

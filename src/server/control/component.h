@@ -84,7 +84,8 @@ class Component {
   virtual ~Component() = default;
   // Returns the component's name, such as "quota". Errors and other components' after() use this name.
   virtual std::string_view name() const = 0;
-  // Returns the names of components that must start first. Names that the daemon lacks are ignored.
+  // Returns the names of components that must start first. Names of components that the daemon does not have are
+  // ignored.
   virtual std::span<const std::string_view> after() const { return {}; }
   // Creates the component's actuator before the control plane exists; returns null if the component has none.
   // Called once.

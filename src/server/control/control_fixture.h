@@ -63,7 +63,7 @@ class ControlCell {
   }
   ControlCell(uint32_t series, ClockSource clock) : ControlCell(series, "", OfClock(clock)) {}
 
-  // Drops the control plane like a kill, and starts another on the same store.
+  // Destroys the control plane as a kill of tautd would, and creates another control plane on the same store.
   void Restart() {
     control_.reset();
     samples_.reset();

@@ -23,8 +23,8 @@ class ControlMetrics final : public Component {
   ControlMetrics(size_t max_jobs, const DaemonContext& context) : max_jobs_(max_jobs), context_(context) {}
 
   std::string_view name() const override { return "control"; }
-  // Logs whether samples of open windows are stored on disk, and logs a first sample far beyond the stored
-  // data.
+  // Logs whether samples of open windows are stored on disk, and logs a first sample whose time is far ahead of
+  // the stored data.
   void AfterPass(bool stored) override;
   // Logs the first refusal of a job and the first collision of names.
   void Tick(const LoopTurn& turn) override;

@@ -12,12 +12,12 @@ namespace {
 constexpr size_t kDecisionsOfJob = 10'000;  // decisions in force that a new recommender replays
 constexpr size_t kOomsOfJob = 100'000;      // newest OOM kills that a new recommender replays
 constexpr size_t kPiece = 256;              // jobs stepped under one lock: less than 5 ms
-// Jobs that several threads step under one lock.
+// Number of jobs that several threads step under one lock.
 constexpr size_t kPieceOfThreads = brain::VerticalPass::kTurnJobs * brain::VerticalPass::kTurnsAtATime;
 
 constexpr int64_t kClocksApartS = 300;  // greatest lead of an agent's clock
 
-// Measures the duration of a pass' step by the step's name.
+// Measures the duration of each named step of a pass.
 class StepTimer {
  public:
   StepTimer(const std::function<double()>& steady_ms, PassTimes& times)

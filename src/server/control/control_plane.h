@@ -66,7 +66,7 @@ class ControlPlane {
   // Called before all other functions. status().lost() describes data that was lost because the store is damaged.
   absl::Status Restore();
 
-  // ---- its parts ----
+  // ---- parts of the control plane ----
   LiveIngest& ingest() { return ingest_; }
   const LiveIngest& ingest() const { return ingest_; }
   TaskIntake& agents() { return agents_; }
@@ -121,8 +121,8 @@ class ControlPlane {
   void TakeTierActs(Timestamp now);
   // Acts on all OOM kills that have arrived. Acts first on kills of the past, with kPast.
   absl::Status ActOnAllOoms(Timestamp now, brain::When when);
-  // Requests the owners' settings of jobs in the window that wait for their settings. Called after the fleet has
-  // received the owners' amounts of this window.
+  // Requests the owners' settings for the jobs that wait for settings and were measured in the window. Called
+  // after the fleet has received the owners' amounts of this window.
   void AskOwners(const ClosedWindow& closed);
   // Acts on the first `count` OOM kills in sightings_.
   absl::Status ActOnOoms(size_t count, brain::When when);
@@ -132,7 +132,7 @@ class ControlPlane {
   void LearnOfKilled(size_t count, brain::When when);
   // Applies the answers that an external recommender returned since the last call. Returns the store's error.
   absl::Status ActOnExternal();
-  // Passes the jobs whose start-up usage is kept apart to the ingest, if these jobs have changed.
+  // Passes the list of jobs with separate start-up usage to the ingest, if the list has changed.
   void PassOnStartups();
   absl::Status PassWaiting();
   absl::Status Pass(ClosedWindow closed, brain::When when);

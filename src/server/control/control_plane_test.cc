@@ -55,7 +55,7 @@ TEST(ControlPlane, TurnsSamplesIntoStoredDecisions) {
   EXPECT_EQ(view->jobs[0].record->labels.at(0), brain::KeyValue("namespace", "shop-0"));
 }
 
-// OOM kills are acted on between windows, and are in the figures of the next window.
+// OOM kills are handled between windows, and count in the figures of the next window.
 TEST(ControlPlane, OomKillsAreCountedInTheFleetsHistory) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 90).ok());
@@ -139,8 +139,8 @@ TEST(ControlPlane, APassWithoutItsCheckpointsLosesNothing) {
   }
 }
 
-// A day is counted when it is over, in the pass of its last window: no kill of the daemon loses or doubles a
-// day.
+// A day is counted after its end, in the pass of its last window. No kill of the daemon loses a day or counts a
+// day twice.
 TEST(ControlPlane, PromisesOutliveKills) {
   constexpr int kDayMinutes = 1440, kEnd = kDayMinutes + 300;
   const auto risk = [](ControlCell& cell) {

@@ -189,7 +189,7 @@ class ControlStory {
     DecisionQuery all;
     all.limit = 1'000'000;
     const auto decisions = *cell_.store().Decisions(all, History::Reasons::kLeaveOut);
-    // IDs are without gaps; the store may have forgotten the oldest decisions.
+    // IDs have no gaps; the store may have forgotten the oldest decisions.
     for (size_t i = 0; i < decisions.size(); ++i) Require(decisions[i].id == decisions[0].id - i, __LINE__);
     for (const Decision& d : decisions) {
       for (const std::optional<double>& limit : {d.before, d.after})

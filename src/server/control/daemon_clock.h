@@ -41,10 +41,10 @@ class DaemonClock {
   // Compares the wall clock with the other sources of time. Passes the time to the control plane, logs faults of
   // the clock, and returns the believed time.
   Timestamp Step();
-  // Waits until the clock of a start far beyond the stored data is confirmed or found wrong, or until
-  // `stopping` returns true. First copies the store at `store_path`; the copy stays if no samples of other
-  // machines have confirmed or refuted the clock. During the wait, samples and agents are accepted, but no
-  // window closes and no decision is made.
+  // If the clock is far ahead of the stored data, waits until the clock is confirmed or found wrong, or until
+  // `stopping` returns true. First copies the store at `store_path`. The copy is kept if no samples of other
+  // machines have confirmed or refuted the clock. During the wait, samples and agents are accepted, but no window
+  // closes and no decision is made.
   void Await(const std::string& store_path, const std::function<bool()>& stopping,
              const std::function<void()>& pause);
 

@@ -62,7 +62,8 @@ double TightKey(const JobView& job) {
   return (job.ooms > 0 ? kKills + job.ooms : 0) + (at_limit ? kAtLimit : 0) + raise;
 }
 
-// Returns the risk to sort by: the forecast, else the work above the limits, else the share of days so far.
+// Returns the risk to sort by: the forecast, else the work above the limits, else the share of days above the
+// limit.
 double RiskKey(const JobAmounts& a) {
   if (a.chance >= 0) return double{a.chance};
   if (a.work_over >= 0) return double{a.work_over};

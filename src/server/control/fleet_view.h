@@ -17,8 +17,8 @@ namespace taut::server {
 
 // Cores or bytes per task; negative: absent.
 struct JobAmounts {
-  // limit: limit in force for the tasks: the applied limit where agents report it, else the ordered limit, else
-  // the owner's limit.
+  // limit: limit in force for the tasks: the applied limit if agents report it, else the ordered limit, else the
+  // owner's limit.
   float usage = kAbsent, peak = kAbsent, owner_limit = kAbsent, limit = kAbsent, would_be = kAbsent;
   float ordered = kAbsent;  // limit ordered by the gate; absent: the owner's limit is in force
   float applied = kAbsent;  // mean over tasks of the limits last reported by agents; absent: no report
@@ -30,11 +30,11 @@ struct JobAmounts {
   // that day.
   float chance = kAbsent;
   uint8_t days = 0, days_over = 0;
-  // Delivered share of work above the limits in the last weeks, and the target for this share. Negative: the
+  // Measured share of work above the limits in the last weeks, and the target for this share. Negative: the
   // recommender accepts no such target.
   float work_over = kAbsent, work_ordered = kAbsent;
-  // Provisional recommendation while the history is too short for would_be; never applied nor counted as a saving.
-  // first_limit: first window with a recommendation.
+  // Provisional recommendation while the history is too short for would_be. This value is never applied and never
+  // counted as a saving. first_limit: first window with a recommendation.
   float provisional = kAbsent;
   WindowId first_limit{INT32_MIN};
   // Requests of a container that has a request in addition to its limit; a cluster bills requests

@@ -19,7 +19,8 @@ class FleetViewTest : public ::testing::Test {
  protected:
   FleetViewTest() { view_.window = WindowId{kWindow}; }
 
-  // In mode observe, the limit in force is the owner's. The figures of memory are 100 times the figures of CPU.
+  // In mode observe, the limit in force is the owner's limit. The figures of memory are 100 times the figures of
+  // CPU.
   JobView& Add(std::string name, float usage, float owner, float would_be, uint32_t tasks = 1) {
     const JobId id{static_cast<uint32_t>(view_.jobs.size())};
     JobView& job = view_.jobs.emplace_back();

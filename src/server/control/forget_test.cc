@@ -192,7 +192,7 @@ TEST(Forgetting, OnlyWhatChangedIsWrittenAgain) {
   const uint64_t before = cell.checkpoint_bytes();
   cell.Days(0.5, [&](int) { cell.Use("shop/web"); });
   const uint64_t alone = cell.checkpoint_bytes() - before;
-  // The job that stays shares a chunk with up to 511 other jobs. The chunk is written once in half an hour.
+  // The job that stays shares a chunk with up to 511 other jobs. The chunk is written once every half hour.
   EXPECT_LT(alone, 30 * 512 * 2048U);
   const uint64_t now = cell.checkpoint_bytes();
   cell.Days(0.2);

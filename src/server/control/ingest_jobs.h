@@ -31,8 +31,8 @@ class IngestJobs {
   };
   explicit IngestJobs(IngestState& state) : s_(state) {}
 
-  // Sets the setting labels of a job (annotations, kSettingLabel), ascending, from the next tick on. The labels
-  // replace the job's previous setting labels. A job that is unknown at that tick is skipped.
+  // Sets the setting labels of a job (annotations, kSettingLabel) from the next tick on. `labels` are ascending
+  // and replace the job's previous setting labels. A job that is unknown at that tick is skipped.
   void SetSettingLabels(const std::string& job, std::vector<Label> labels);
   // Returns the sources of facts about a job; nullopt while the job has no series or task.
   std::optional<Sources> SourcesOf(JobId id) const;
@@ -41,8 +41,8 @@ class IngestJobs {
   void FindNumbers(std::span<PlacedTask* const> tasks) const;
   // Returns the jobs first seen, or seen again, since the last call.
   std::vector<JobRecord> TakeNew(Timestamp now, brain::When when);
-  // Returns the jobs with new labels, and the setting labels, since the last call. With kPast, setting labels
-  // are left for a later call.
+  // Returns the jobs with new labels since the last call, and the setting labels that were set since then. With
+  // kPast, setting labels are left for a later call.
   Relabelled TakeRelabelled(Timestamp now, brain::When when);
   // Calls `use` on the mapper of names and numbers, under the ingest's lock.
   void WithMapper(absl::FunctionRef<void(SeriesMapper&)> use);

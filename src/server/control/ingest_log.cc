@@ -8,7 +8,8 @@
 namespace taut::server {
 namespace {
 
-// Greatest age, at the start of an open window, of the sample that a counter's first rate in the window needs.
+// A counter's first rate in an open window needs a sample from before the window. This sample is at most this
+// number of seconds older than the window's start.
 constexpr int64_t kBaselineSeconds = 600;
 constexpr size_t kManySamples = 1'000'000;
 

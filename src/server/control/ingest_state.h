@@ -53,8 +53,8 @@ struct IngestState {
   // Appends a body to the log if any of its samples was accepted, unless the clock is in doubt.
   // `kept_before`: number of accepted samples before the body.
   void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
-  // Marks the time without samples that ends at `now` in the windows (LiveWindows::NotHeard). Only the first call
-  // after a start has an effect.
+  // Marks the time without samples before `now` as not heard (LiveWindows::NotHeard). Only the first call after a
+  // start has an effect.
   void EndGap(Timestamp now);
 
   static constexpr size_t kMostSaid = 64;  // limit for SampleIntake::TakeSaid

@@ -38,7 +38,7 @@ JobIndex::JobIndex(std::span<const JobRecord* const> jobs, const JobIndex* befor
   begins_.push_back(text_.size());
   if (before != nullptr) TakeOrder(*before, jobs);
   const auto name_before = [&](uint32_t a, uint32_t b) { return jobs[a]->name < jobs[b]->name; };
-  // Adds the jobs that `before` lacks.
+  // Adds the jobs that are not in `before`.
   std::vector<uint8_t> is_there(jobs.size());
   for (const uint32_t place : by_name_) is_there[place] = 1;
   std::vector<uint32_t> fresh;

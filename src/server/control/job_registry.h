@@ -1,4 +1,4 @@
-// Passes jobs that appear, change their labels, disappear or return from ingest to the fleet and the store.
+// Passes changes of jobs (new, relabelled, departed and returned jobs) from the ingest to the fleet and the store.
 #pragma once
 
 #include <functional>
@@ -32,13 +32,14 @@ class JobRegistry {
   };
   JobRegistry(const Options& options, const Parts& parts) : options_(options), parts_(parts) {}
 
-  // Adds jobs first seen since the last call to the fleet and to the unsaved state. Called before their first
-  // window is stepped.
+  // Adds jobs first seen since the last call to the fleet and to the unsaved state. Called before the first window
+  // of these jobs is stepped.
   void AddNewJobs(Timestamp now, brain::When when);
   // Updates labels of jobs whose later series carried new labels, mostly labels of pods. Other policy rules may
   // match a job after the update.
   void RelabelJobs(Timestamp now, brain::When when);
-  // Forgets jobs whose tasks are gone; acts once an hour. REQUIRES that no closed window waits for its pass.
+  // Forgets the jobs that are due (Options::forget_jobs_days). Has an effect once an hour. REQUIRES that no closed
+  // window waits for its pass.
   absl::Status ForgetJobs(WindowId now);
 
   // Restores the names and numbers of all jobs, including forgotten jobs. Calls `on_damage` with a sentence for

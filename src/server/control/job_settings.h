@@ -1,5 +1,5 @@
-// Settings that a job's owner and its cluster request: annotations, and the amounts that a cluster allows. No
-// decision is made for a job before its source has answered.
+// Settings of a job from its owner (annotations) and from its cluster (allowed amounts). No decision is made for a
+// job before the source of its settings has answered.
 #pragma once
 
 #include <string>

@@ -47,7 +47,7 @@ struct JobTotals {
 const std::vector<std::string>& GroupProperties();
 
 struct GroupTotals {
-  std::optional<std::string> value;  // value; nullopt: jobs without the label, or with an unknown property
+  std::optional<std::string> value;  // common value; nullopt: no such label, or an unknown property
   JobTotals totals;
 };
 

@@ -96,7 +96,7 @@ TEST_F(JobTotalsTest, CountOnlyTheJobsThatFit) {
   EXPECT_THAT(Values(which), ElementsAre());
 }
 
-// Forecasts and outcomes by class and size, so that a good total hides no bad group.
+// Forecasts and outcomes by class and size, so that a good total cannot hide a bad group.
 TEST_F(JobTotalsTest, SplitTheRiskByClassAndSize) {
   const auto add = [&](std::string name, float gib, brain::JobClass job_class, uint32_t tasks, float chance,
                        uint8_t over) {

@@ -299,7 +299,7 @@ TEST(Gaps, ATimeWithoutSamplesIsNoted) {
   EXPECT_THAT(Gaps(cell), IsEmpty()) << "each once";
   ASSERT_TRUE(cell.Live(206, 210).ok());
   EXPECT_THAT(Gaps(cell), IsEmpty()) << "windows were open all the time";
-  // A time for which history was read has no gap.
+  // A period for which history was read contains no gap.
   ASSERT_TRUE(cell.Send(300, At(300)).ok());
   ASSERT_TRUE(cell.control().Tick(At(290), brain::When::kPast).ok());
   EXPECT_THAT(Gaps(cell), IsEmpty());
@@ -372,7 +372,7 @@ TEST_F(LateJobsTest, TheYoungAndTheOldAreNotAskedFor) {
   EXPECT_EQ(cell_.control().pasts().counts(At(kLate + 10)).waiting, 0U);
 }
 
-// Limits in force and people's settings stay; the past only changes later recommendations.
+// Limits in force and people's settings do not change; the past only changes later recommendations.
 TEST_F(LateJobsTest, SettingsAndLimitsInForceStay) {
   cell_.mode = Mode::kAuto;
   cell_.Restart();

@@ -16,8 +16,8 @@ bool IsShort(std::span<const JobDay> days) {
   return windows < static_cast<size_t>(kWindowsPerHour);
 }
 
-// Returns the usage that the account lacks. The account contains every stored window of the job; windows after
-// `through` are added when they close.
+// Returns the usage that is missing in the account. The account contains every stored window of the job; windows
+// after `through` are added when they close.
 absl::StatusOr<std::vector<LateAccount>> LateAccountsOf(std::span<const JobPast> pasts, WindowId through,
                                                         History& history) {
   std::vector<LateAccount> out;
@@ -113,7 +113,7 @@ LateJobCounts LatePasts::counts(Timestamp from) const {
 
 absl::Status LatePasts::AddPasts(std::vector<JobPast> pasts) {
   const std::lock_guard writer(parts_.committer.writer());
-  // After this commit the store has the jobs, and every window up to the window of the checkpoints below.
+  // After this commit, the store contains the jobs, and every window up to the window of the checkpoints below.
   if (absl::Status s = parts_.committer.Commit(); !s.ok()) return s;
   const std::optional<WindowId> stored = parts_.status.stored_through();
   if (!stored.has_value()) return absl::FailedPreconditionError("no window is stored yet");

@@ -29,7 +29,7 @@ class LatePasts {
   };
   explicit LatePasts(const Parts& parts);
 
-  // Returns the measured jobs first seen in [from, settled) whose history was not requested yet, by name.
+  // Returns, ordered by name, the measured jobs first seen in [from, settled) whose history was not requested yet.
   // O(jobs).
   std::vector<LateJob> LateJobs(Timestamp from, Timestamp settled) const;
   // Returns all known jobs, to request their history before `until` for a gap. O(jobs).

@@ -58,7 +58,7 @@ TEST(ControlOoms, OfAJobMetDuringATickWaitForTheNext) {
   EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 9)->size(), 1U);
 }
 
-// The time is unknown: the job begins at the time of the first sample.
+// Before the first sample, the time is unknown. The job begins at the time of the first sample.
 TEST(ControlOoms, WhereTimeIsTheSamplesAJobBeginsWithTheFirst) {
   ControlCell cell(80, ClockSource::kSamples);
   ASSERT_TRUE(cell.control().agents().TakeOom({"shop/early", "t", {}}, OomsAt(0), 1, 1e9, OomsAt(0)).ok());
@@ -117,8 +117,8 @@ TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   });
 }
 
-// A kill is reported after its window was passed and before the next window. A restart restores the kill and
-// its decision.
+// A kill is reported after the pass of its window and before the next pass. A restart restores the kill and its
+// decision.
 TEST(ControlOoms, OneToldLateOutlivesARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 188).ok());
@@ -135,7 +135,7 @@ TEST(ControlOoms, OneToldLateOutlivesARestart) {
   EXPECT_GT(InForce(cell), kKilledAt);
 }
 
-// A container that has ended shows its last end as long as it exists.
+// The series of a container that has terminated report the last termination as long as the container exists.
 TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 30).ok());
@@ -166,8 +166,8 @@ TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
   EXPECT_EQ(stored(), 2U);
 }
 
-// A machine whose clock is ahead dates a kill after the sample that shows the kill. After a restart, a later
-// sample shows the kill.
+// A machine whose clock is ahead dates a kill after the sample that reports the kill. After a restart, a later
+// sample reports the same kill.
 TEST(ControlOoms, OneDatedAheadOfItsSampleIsCountedOnceAlsoOverARestart) {
   for (const bool logged : {false, true}) {
     const TempDir dir;
@@ -207,7 +207,8 @@ TEST(ControlOoms, OneDatedAheadOfItsSampleIsCountedOnceAlsoOverARestart) {
   }
 }
 
-// The kill from a counter has no date. After a restart, the container's series report the date of its end.
+// A counter reports a kill without a time. After a restart, the container's series report the time of the
+// termination.
 TEST(ControlOoms, OneWithoutADateIsTheOneThatIsDatedAfterARestart) {
   StoredKills stored;
   const auto meet = [&](uint32_t job, int64_t second, std::optional<int64_t> shown_s) {
@@ -355,7 +356,7 @@ TEST(ControlOoms, AnotherDefaultKnowsThem) {
   }
 }
 
-// A kill is acted on before the history is known again.
+// tautd acts on a kill even before the history is known again.
 TEST(ControlOoms, RaiseAlsoBeforeTheHistoryIsKnown) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());
@@ -367,8 +368,8 @@ TEST(ControlOoms, RaiseAlsoBeforeTheHistoryIsKnown) {
   EXPECT_GT(InForce(cell), kKilledAt);
 }
 
-// An upgrade may reject the checkpoints of the previous version. Jobs are then retrained from stored usage,
-// with their kills, and the values in force stay in force.
+// An upgrade may reject the checkpoints of the previous version. Jobs are then retrained from stored usage, with
+// their kills, and the values in force remain in force.
 TEST(ControlOoms, CheckpointsOfAnotherVersionLoseNothingThatIsInForce) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());

@@ -20,7 +20,7 @@ OwnerSettingsReader::OwnerSettingsReader(JobSettingsSource* source, SharedFleet&
 
 void OwnerSettingsReader::Step(int64_t now_s) {
   if (source_ == nullptr) return;
-  // The second comparison ends a pause when the clock was set back.
+  // The first comparison ends a pause when the clock was set back.
   if (now_s >= rests_since_s_ && now_s < rests_since_s_ + kRestSeconds) return;
   rests_since_s_ = INT64_MIN;
   const uint32_t before = cursor_;

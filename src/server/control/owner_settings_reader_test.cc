@@ -15,7 +15,7 @@ class Owners final : public JobSettingsSource {
     if (question.record.name.find(others) == std::string::npos) return {JobAnswer::State::kNotMine};
     return {state, labels};
   }
-  std::string others = "shop-0";  // jobs whose settings the source has
+  std::string others = "shop-0";  // part of the names of the jobs with settings
   JobAnswer::State state = JobAnswer::State::kUnknown;
   std::vector<Label> labels;
   int asked = 0;
@@ -44,7 +44,7 @@ TEST(OwnerSettingsReader, NothingIsDecidedBeforeTheSourceAnswers) {
   EXPECT_FALSE(DecisionsOf(cell, "shop-0", true).empty());
 }
 
-// An opt-out that exists from the first sample on holds in the first window that decides.
+// An opt-out that exists since the first sample applies in the first window with decisions.
 TEST(OwnerSettingsReader, AnOptOutHoldsFromTheStart) {
   Owners owners;
   owners.state = JobAnswer::State::kKnown;

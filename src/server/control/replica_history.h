@@ -25,7 +25,7 @@ struct ReplicaHistoryQuery {
 struct ReplicaColumn {
   int64_t start_s = 0;
   std::optional<double> load;
-  // mean number of tasks that ran, and with every recommendation applied
+  // mean number of tasks: as it was, and as it would be if every recommendation were applied
   std::optional<double> tasks, would_be;
   // Greatest load at which no task is overloaded, with the owner's task size and with the chosen task size.
   std::optional<double> capacity, would_be_capacity;

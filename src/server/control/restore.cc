@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t fro
 struct ControlPlane::Restored {
   StoreEnds ends;
   std::vector<WindowId> through;  // last window before each chunk's checkpoint; kNever: no checkpoint
-  WindowId unchanged = kNever;    // checkpoints before this window are valid until its end
+  WindowId unchanged = kNever;    // an earlier checkpoint of a chunk is valid up to the end of this window
 };
 
 absl::Status ControlPlane::Restore() {
@@ -98,7 +98,7 @@ absl::Status ControlPlane::ShowRestored(const Restored& restored) {
 
 absl::Status ControlPlane::RestoreJobs(Restored& restored) {
   brain::LiveFleet& fleet = fleet_.unshared();
-  // A number without a job belonged to a forgotten job, or to a damaged record, which the store reports.
+  // A number without a job belonged to a forgotten job or to a damaged record. The store reports damaged records.
   const auto on_job = [&](const JobRecord& job) {
     if (fleet.Has(job.id)) return absl::DataLossError(StrCat("two jobs have number ", job.id.value));
     fleet.AddRestoredJob(WithWorkload(job));
@@ -151,7 +151,7 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
   return absl::OkStatus();
 }
 
-// A chunk without a checkpoint has only new jobs, or its checkpoint is lost.
+// A chunk without a checkpoint contains only new jobs, or its checkpoint is lost.
 void ControlPlane::FindChunksToRead(Restored& restored) {
   brain::LiveFleet& fleet = fleet_.unshared();
   restored.through.resize(fleet.checkpoint.num_chunks(), kNever);
@@ -264,9 +264,9 @@ absl::Status ControlPlane::RememberFailedOrders() {
   return absl::OkStatus();
 }
 
-// The restored actuator's state is as old as its checkpoint and lacks all later orders, with or
-// without an outcome. The state of an older version does not contain the ID of its last decision. The actuator
-// then receives all stored orders.
+// The restored actuator's state is as old as its checkpoint and includes no later orders, with or without an
+// outcome. The state of an older version does not contain the ID of its last decision. The actuator then receives
+// all stored orders.
 absl::Status ControlPlane::SendAgain(std::span<const Decision> since_checkpoints) {
   const std::optional<Checkpointer::ActuatorSaved>& saved = checkpointer_.actuator_saved();
   if (!saved.has_value()) {

@@ -40,7 +40,7 @@ TEST(SampleTime, OneSampleOfAnotherCenturyStallsNothing) {
 }
 
 // After a boot, the clock of a machine is a day ahead, and the machine's own Prometheus has the same wrong time.
-// Its samples are accepted, and forgotten once the clock is right.
+// The samples of this Prometheus are accepted, and are forgotten once the clock is right.
 TEST(SampleTime, SamplesOfAClockThatWasWrongAreForgotten) {
   const TempDir folder;
   ControlCell cell(80, folder.path() + "/store");
@@ -80,7 +80,7 @@ TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
   ASSERT_TRUE(cell.control().Tick(later(10, 50)).ok());
   EXPECT_EQ(cell.control().ingest().time.lag().arrival_s, 45.0);
   EXPECT_EQ(cell.control().ingest().time.lag().newest_sample_s, 50.0);
-  // No more samples arrive: the delay of the last sample stays, and its age grows.
+  // No more samples arrive: the delay of the last sample does not change, and its age grows.
   ASSERT_TRUE(cell.control().Tick(later(20, 0)).ok());
   EXPECT_EQ(cell.control().ingest().time.lag().arrival_s, 45.0);
   EXPECT_EQ(cell.control().ingest().time.lag().newest_sample_s, 600.0);

@@ -1,4 +1,5 @@
-// Usage of a start: from the series with the start's time to the output of taut explain, and across a restart.
+// Tests usage during the start of a task, from the series with the start's time to the output of taut explain. The
+// result is the same after a restart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -75,8 +76,8 @@ TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
   EXPECT_GT(peaks.highest()->peak, 0);
   EXPECT_THAT(cell_.control().Explain(JobId{0}, Resource::kCpu).sentence,
               HasSubstr("In the first 10m after its start a task"));
-  // In windows of the start, the CPU usage of nine tasks is stored as usual. The CPU usage of the tenth task is
-  // stored separately.
+  // In windows during the start of one task, the CPU usage of the other nine tasks is stored as usual. The CPU
+  // usage of the starting task is stored separately.
   int starts = 0;
   ASSERT_TRUE(cell_.store()
                   .ReadWindows(WindowId{INT32_MIN / 2},

@@ -13,8 +13,8 @@ bool StoredKills::Meet(const OomSighting& oom) {
   const int64_t shown_s = oom.shown.value_or(oom.time).seconds();
   auto kill = kills_.lower_bound({oom.job.value, shown_s});
   const auto is_of_job = [&] { return kill != kills_.end() && kill->first.first == oom.job.value; };
-  // A kill that was stored with this second matches first. Otherwise a kill matches that was stored without a
-  // known time and whose range includes the second.
+  // A kill that was stored with this second matches first. Otherwise, a kill that was stored without a known time
+  // matches if its range includes the second.
   const bool is_dated = oom.shown.has_value();
   while (is_of_job() && kill->first.second != shown_s && !(is_dated && kill->second <= shown_s)) ++kill;
   if (!is_of_job()) return false;

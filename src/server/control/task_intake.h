@@ -18,7 +18,7 @@
 
 namespace taut::server {
 
-// A task under its agent's names.
+// A task with the names that its agent uses.
 struct NamedTask {
   std::string_view job, task;
   std::span<const LabelView> labels;

@@ -87,7 +87,7 @@ std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsave
   for (const JobId id : unsaved.trials) {
     const auto fleet = shared.Read();
     const brain::LiveJob& job = fleet->job(id);
-    if (!fleet->Enforced(job)) continue;  // nothing is applied: the outcome of the first order holds
+    if (!fleet->Enforced(job)) continue;  // nothing is applied, so no order is extended
     for (const Resource r : kResources) {
       const brain::GateState& gate = job.of(r).gate;
       if (!gate.trial.has_value() || gate.trial->decision == 0) continue;

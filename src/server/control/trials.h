@@ -19,7 +19,8 @@ std::vector<std::string> TrialNames(const brain::GateState& gate, uint64_t decis
 
 // All functions below REQUIRE Committer::writer().
 
-// Updates the numbers of tasks on trial from their names, since a restart or a return changes numbers.
+// Updates the numbers of tasks on trial from the tasks' names. A restart, or the return of a forgotten job,
+// changes the numbers.
 void FindTrialTasks(SharedFleet& fleet, LiveIngest& ingest);
 // Sets the names of tasks that a trial has just selected by number. Drops tasks that have ended.
 void NameTrialTasks(SharedFleet& fleet, LiveIngest& ingest, Unsaved& unsaved);

@@ -27,8 +27,8 @@ struct WhatIfLane {
   brain::Policy recommender = brain::Policy::kStatic;
   std::vector<std::optional<double>> limit;  // limit in force per measured window; absent: none
   double mean_limit = 0;                     // mean over windows with a limit
-  // Windows and days over the limit. Usage exceeded the limit, or a task was killed at this limit or a higher
-  // limit, so that its usage above the limit is unknown.
+  // Numbers of windows and days over the limit: with usage above the limit, or with a kill of a task at this limit
+  // or a higher limit. After such a kill, the usage that the task would have reached is unknown.
   uint32_t windows = 0, windows_over = 0;
   uint32_t days = 0, days_over = 0;
   uint32_t changes = 0;
@@ -47,7 +47,8 @@ struct WhatIfQuery {
   Resource resource = Resource::kMemory;
   const brain::JobPolicy* policy = nullptr;  // present policy of the job
   const brain::VerticalSettings* settings = nullptr;
-  // Models of the fleet at present; never null. Analogs therefore use days after the replayed time.
+  // Models of the fleet at present; never null. The recommender analogs therefore also uses days after the
+  // replayed time.
   const brain::FleetModels* fleet = nullptr;
   WhatIfChange change;
   std::string job;      // name of the job, which determines the hour of the daily decision

@@ -22,7 +22,7 @@ class WindowCloser {
   void SetWaiting(int waiting);
   // Passes the start-up times to Ingest::SetStartups. Called after a restore.
   void SetStartups(const absl::flat_hash_map<uint32_t, int32_t>& seconds);
-  // Returns true if start-up usage is kept apart for any job.
+  // Returns true if the start-up usage of any job is stored separately.
   bool asks_for_starts() const { return s_.asks_for_starts; }
   // While `hold` is true, no window closes, because a source is about to send data for open windows.
   void Hold(bool hold);

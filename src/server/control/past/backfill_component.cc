@@ -65,7 +65,7 @@ std::optional<BackfillComponent::What> BackfillComponent::Missing(Timestamp now)
   return missed_s > options_.gap->count() ? std::optional(What::kGap) : std::nullopt;
 }
 
-// Returns the start of the time to read: the start of the last stored window, but at most backfill.days ago.
+// Returns the start of the period to read: the start of the last stored window, but at most backfill.days ago.
 Timestamp BackfillComponent::Begin(Timestamp now) const {
   const Timestamp from = EarliestOf(options_.config, now);
   const std::optional<WindowId> last = context_.control->status().stored_through();

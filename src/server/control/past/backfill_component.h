@@ -34,7 +34,7 @@ class BackfillComponent final : public Component {
     // Least length of a gap that is read. A gap is the time since the end of the last stored window. nullopt: gaps
     // are not read.
     std::optional<std::chrono::seconds> gap;
-    // Length of the period before the present whose windows are still open, so that their samples are needed.
+    // Length of the period before the present in which windows are still open. Samples of this period are needed.
     std::chrono::seconds open{0};
     // Calls ControlPlane::Tick with kPast, and does other work that is due in the meantime.
     std::function<absl::Status(Timestamp through)> tick;
@@ -55,13 +55,13 @@ class BackfillComponent final : public Component {
   std::string_view name() const override { return "backfill"; }
   // Sets the function that accepts the time which a failed backfill did not read: [last stored window, present).
   // OK: the function's owner reads this time later, also after a restart. On an error, the stored mark of the
-  // backfill stays. Called before Run.
+  // backfill is not deleted. Called before Run.
   void ReadLaterBy(std::function<absl::Status(SilentSpan)> read_later) {
     read_later_ = std::move(read_later);
   }
-  // Reads the missing history in the loop's thread, before the first live tick. OK also if no history is
-  // missing. Cancelled: the daemon stops. On another error, the history that was read stays stored, and the
-  // rest is passed to ReadLaterBy.
+  // Reads the missing history in the loop's thread, before the first live tick. OK also if no history is missing.
+  // Cancelled: the daemon stops. On another error, history that is already stored is not removed, and the rest is
+  // passed to ReadLaterBy.
   absl::Status Run();
   // Returns true once Run has ended. `ended`, ForgetError and `progress` are thread-safe.
   bool ended() const { return ended_; }

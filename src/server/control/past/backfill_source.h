@@ -1,4 +1,4 @@
-// Connection to the Prometheus of backfill.prometheus, and the labels that this server's series lack.
+// Connection to the Prometheus of backfill.prometheus, and the labels that are missing in this server's series.
 #pragma once
 
 #include <chrono>
@@ -19,14 +19,14 @@ namespace taut::server {
 // Returns the earliest time of the history to read: `now` less backfill.days.
 Timestamp EarliestOf(const BackfillConfig& config, Timestamp now);
 
-// Labels that remote write adds to series and that series in query responses lack (backfill.labels). With
-// these labels, history and live samples belong to the same job.
+// Labels that remote write adds to series, but that query responses do not contain (backfill.labels). With these
+// labels, history and live samples belong to the same job.
 class AddedLabels {
  public:
   // Parses the labels of a configuration. Returns the parser's error for a malformed label.
   static absl::StatusOr<AddedLabels> Of(const BackfillConfig& config);
-  // Returns `labels`, ascending by name, and the added labels that `labels` lacks; the result is ascending as
-  // well. The result is valid until the next call.
+  // Returns `labels`, ascending by name, with the added labels that `labels` does not contain. The result is
+  // ascending as well, and valid until the next call.
   std::span<const LabelView> AddTo(std::span<const LabelView> labels);
 
  private:

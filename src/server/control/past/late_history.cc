@@ -12,7 +12,8 @@ namespace taut::server {
 namespace {
 
 constexpr std::chrono::seconds kLongestWait{1};
-// A stop waits for the running request, so a longer request is split.
+// Timeout of a request. A stop waits for the current request, so a read that takes longer is split into several
+// requests.
 constexpr std::chrono::seconds kLongestRequest{10};
 // Limits of one batch, because the days of all its series stay in memory until they are stored.
 constexpr size_t kJobsAtOnce = 128;
@@ -46,8 +47,8 @@ MappingRules Compiled(const std::vector<MappingRule>& rules) {
   return mapping.ok() ? *std::move(mapping) : *MappingRules::Compile({});
 }
 
-// Returns true for an error that concerns only these jobs: the server is reachable but refuses their amount
-// of data. Other jobs may have less data.
+// Returns true for an error that concerns only these jobs: the server is reachable but refuses the amount of data
+// of these jobs. Other jobs may have less data.
 bool IsOfThese(const absl::Status& s) {
   return absl::IsFailedPrecondition(s) || absl::IsResourceExhausted(s);
 }

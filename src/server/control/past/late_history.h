@@ -63,8 +63,8 @@ class LateHistory final : public Component {
   };
   void Loop();
   void Pass();
-  // Reads the history of `jobs` from before each job appeared. Cancelled: the daemon stops. Other errors are
-  // the server's. Results stored before an error stay stored.
+  // Reads the history of `jobs` from before each job appeared. Cancelled: the daemon stops. Other errors: errors
+  // of the server. An error does not remove results that are already stored.
   absl::Status ReadPast(const std::vector<LateJob>& jobs, Timestamp now);
   // Stores new gaps. Returns true if the first gap can be read now.
   bool NoteGaps();
