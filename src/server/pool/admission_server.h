@@ -1,5 +1,5 @@
-// gRPC server for requests for quota (proto/admission.proto). Each call is a call of QuotaAccess, like in the HTTP
-// API, so that permissions, texts and the audit log are equal.
+// gRPC server for requests for quota (proto/admission.proto). The server passes each call to QuotaAccess, as the
+// HTTP API does, so that both have the same permissions, texts and audit log.
 #pragma once
 
 #include <cstdint>

@@ -139,8 +139,8 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
   out.counted_from = std::max(from, *kept);
   if (pricing.pool.has_value() && out.counted_from < to) {
     pool.push_back(brain::CapacityOf(*pricing.pool, out.counted_from.start_s(), to.start_s()));
-    // An entry of a whole day may start before the first measured window, so the pool must start with that
-    // window's day.
+    // An entry of a whole day may start before the first measured window. The pool must therefore start on the day
+    // of this window.
     pool.back().start_s = std::max(from.start_s(), int64_t{out.counted_from.day()} * kDaySeconds);
     options.idle = pricing.pool->idle;
     options.cost_price = pricing.pool->cost;

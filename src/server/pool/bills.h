@@ -33,7 +33,8 @@ struct AccountBill {
 brain::UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, brain::ChargeRule rule);
 
 // Returns FailedPrecondition if an account cannot be billed with this price file. Causes: a tier is charged by
-// peak, which the account does not contain; there is a slack tax without a pool; a price starts at a duration.
+// peak, which the account does not contain; there is a slack tax without a pool; the start of a price is a
+// duration.
 absl::Status CheckAccountPrices(const brain::Pricing& pricing);
 
 // Computes the bill for the account of [from, to). A job's group is the group of the first matching rule, else the

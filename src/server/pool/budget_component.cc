@@ -34,7 +34,7 @@ brain::BudgetPeriod PeriodOf(const brain::BudgetAccounts& accounts) {
   return brain::BudgetPeriod::kYear;
 }
 
-// Names of holders of the setting begin with this text, so that they differ from those of the file.
+// The names of holders from the setting begin with this text. They therefore differ from all names in the file.
 constexpr std::string_view kLabelPrefix = "label:";
 
 LabelGroup GroupOf(const BudgetLine& line) {
@@ -48,8 +48,8 @@ int64_t MonthsOf(brain::BudgetPeriod period) {
   return period == brain::BudgetPeriod::kMonth ? 1 : period == brain::BudgetPeriod::kQuarter ? 3 : 12;
 }
 
-// Adds each budget of the setting as a business that pays for one group, and the group to the known `groups`. The
-// setting contains the money for a month. If the file's period is longer, multiplies the money by its months.
+// Adds each budget of the setting as a business that pays for one group, and adds the group to the known `groups`.
+// The setting contains the money for a month. For a longer period, multiplies the money by the number of months.
 absl::Status AddLabelBudgets(const PricesConfig& prices, brain::BudgetDefinition& to,
                              std::vector<std::string>& groups) {
   for (const std::string& text : prices.budgets) {

@@ -1,6 +1,6 @@
 // The daemon's budgets: their file and the setting prices.budgets, the ledger in the store, and periodic work.
 //
-// A budget of the setting is a business that pays for one group: the jobs with a value of a label.
+// Each budget in prices.budgets is a business that pays for one group: the jobs with a value of a label.
 #pragma once
 
 #include <memory>
@@ -75,8 +75,8 @@ class BudgetComponent final : public Component {
   std::string said_;        // last logged failure
 };
 
-// Returns the definition in budgets.file and prices.budgets. InvalidArgument or NotFound with all errors, one
-// per line. The currency of the file must equal that of the prices, and its groups must be in quota.file.
+// Returns the definition in budgets.file and prices.budgets. InvalidArgument or NotFound with all errors, one per
+// line. The file must use the currency of the prices, and its groups must be in quota.file.
 absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetComponent::Options& options);
 
 }  // namespace taut::server

@@ -21,7 +21,7 @@ class BudgetComponentTest : public ComponentTest {
     options_.prices.budgets = {"team=shop: 500", "all: 8000.5"};
     options_.keep_days = 90;
   }
-  // Writes a quota file with one group, and a budgets file with one business that pays for it.
+  // Writes a quota file with one group, and a budgets file with one business that pays for this group.
   void AddFiles(const std::string& period) {
     options_.quota.file = dir_.File("quota.yaml");
     options_.config.file = dir_.File("budgets.yaml");

@@ -15,7 +15,7 @@ constexpr int64_t kCloseAnyway = 3600;
 constexpr int64_t kEraBegins = 946'684'800;  // 2000-01-01
 // Limit per call, so that a daemon that was stopped for years still starts quickly.
 constexpr int kMostCloses = 24;
-// Interval between searches for held groups, each of which reads the account of the whole period.
+// Interval between searches for held groups. Each search reads the account of the whole period.
 constexpr int64_t kHoldsEverySeconds = 900;
 
 // Text after the reason of a hold.
@@ -63,7 +63,8 @@ absl::Status BudgetService::ReadLog() {
   if (!read.ok()) return read;
   std::ranges::sort(entries, {}, [](const brain::BudgetEntry& e) { return std::pair(e.time_s, e.id); });
   for (brain::BudgetEntry& e : entries) {
-    // Also ignore the entries after an invalid entry, because they were decided when it was in effect.
+    // Ignore all entries after an invalid entry, because these entries were decided with the invalid entry in
+    // effect.
     if (const absl::Status s = accounts_.Apply(e); !s.ok()) {
       damage_ = StrCat("entry ", e.id, ": ", Message(s));
       break;
@@ -93,8 +94,8 @@ void BudgetService::Take(brain::BudgetEntry entry) {
     const int64_t day = FloorDiv(entry.time_s, int64_t{kDaySeconds});
     of_day = {day, of_day.day == day ? of_day.entries + 1 : 1};
   }
-  // Definitions determine to which groups spending belongs, and the calendar determines the days of the period.
-  // Both invalidate the account.
+  // A new definition may assign spending to other groups, and a new period covers other days. In both cases, the
+  // cached account must be read again.
   if (!brain::IsRequest(entry.act)) account_ = nullptr;
   view_ = nullptr;
   ledger_.push_back(std::move(entry));
@@ -168,12 +169,13 @@ absl::Status BudgetService::ClosePeriods(int64_t now_s) {
 absl::Status BudgetService::Step() {
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
-  // Wait for a reliable time: a period that a wrong clock closes stays closed, because the ledger is append-only.
+  // Wait for a reliable time: a period that was closed because of a wrong clock cannot be reopened, because the
+  // ledger is append-only.
   if (now_s < kEraBegins || !CheckTime().ok()) return absl::OkStatus();
   if (absl::Status s = options_.log->Check(); !s.ok())
     return absl::Status(s.code(), StrCat("the budget ledger: ", Message(s)));
   if (absl::Status s = CheckWritable(); !s.ok()) {
-    // The readable part of a damaged ledger still holds groups.
+    // The readable part of a damaged ledger still determines which groups are held.
     if (const absl::Status held = FindHolds(now_s); !held.ok()) return held;
     return s;
   }
@@ -196,7 +198,8 @@ absl::Status BudgetService::Reload(brain::BudgetDefinition definition, const bra
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
-  // Only Step() closes periods: before the first Step(), the account may lack usage that a backfill will add.
+  // Only Step() closes periods. Before the first Step(), usage that a backfill will add may be missing in the
+  // account.
   if (now_s >= kEraBegins && CheckTime().ok()) {
     if (absl::Status s = Define(definition, price, now_s); !s.ok()) return s;
     defined_ = true;
@@ -274,7 +277,7 @@ absl::StatusOr<std::shared_ptr<const BudgetService::Account>> BudgetService::Rea
     absl::StatusOr<GroupDays> recent =
         read(brain::NextDay(account->counted_s) - kRateDays * kDaySeconds, account->counted_s);
     if (!recent.ok()) return recent.status();
-    // A young account covers fewer days.
+    // An account that is younger than kRateDays covers fewer days.
     account->recent_s = account->counted_s - recent->first_s.value_or(account->counted_s);
     account->recent = std::move(recent->days);
   }

@@ -34,7 +34,7 @@ struct BudgetView {
   brain::BudgetAccounts accounts;
   int64_t counted_s = 0;           // end of the last window whose spending is included, Unix time
   brain::BudgetSpending spent;     // spending in the open period so far
-  brain::BudgetSpending forecast;  // spending in the whole period if the rest is like the last 7 days
+  brain::BudgetSpending forecast;  // spending by the end of the period at the rate of the last 7 days
   brain::GroupHolds held;
   std::vector<std::string> warnings;
 };
@@ -61,8 +61,8 @@ class BudgetService {
     std::function<std::shared_ptr<const GroupScheme>()> scheme = {};
     std::vector<LabelGroup> labels = {};  // groups of the definition that are formed by labels
     std::function<Timestamp()> now;
-    // Returns the reason why the time may be wrong; "" if the time is reliable. In the former case, no entry is
-    // made. Empty function: the time is always reliable.
+    // Returns the reason why the time may be wrong; "" if the time is reliable. While there is a reason, no entry
+    // is made. Empty function: the time is always reliable.
     std::function<std::string()> doubt = {};
     // Called under the lock after an entry was stored; must be short.
     std::function<void(const brain::BudgetEntry&, const std::string& text)> on_entry;
@@ -77,8 +77,8 @@ class BudgetService {
   absl::Status Step();
   // Enters another definition or price at once. An error leaves the accounts unchanged.
   absl::Status Reload(brain::BudgetDefinition definition, const brain::Price& price);
-  // Enters a request of `asked.who`. With `all`, the amount is everything that is available. Returns the earlier
-  // entry if its key and contents are equal, and AlreadyExists if only its key is equal. Returns
+  // Enters a request of `asked.who`. With `all`, the amount is everything that is available. If an earlier entry
+  // has the same key, returns this entry if its contents are equal, and AlreadyExists otherwise. Returns
   // FailedPrecondition beyond entries_per_day and while the service is read-only. Returns errors of
   // BudgetAccounts::Make(), and Unavailable from the log, before the first sample, and while the time may be
   // wrong.
@@ -87,8 +87,9 @@ class BudgetService {
   // costs O(account of the period).
   absl::StatusOr<std::shared_ptr<const BudgetView>> View();
   // Returns the reason why this group may not start new work: the budget of the group, or of its nearest ancestor
-  // with a budget, is spent. Returns "" if the group may start work or the answer is unknown. The spending is as
-  // of the last entry, or at most a quarter of an hour old. Never waits for a read of the account.
+  // with a budget, is spent. Returns "" if the group may start work or the answer is unknown. Uses the spending at
+  // the last entry, or at a later time that is at most a quarter of an hour ago. Never waits for a read of the
+  // account.
   std::string WhyHeld(std::string_view group) const;
   // Returns the groups that may not start new work, with the reasons. Never waits for a read of the account.
   brain::GroupHolds held() const;

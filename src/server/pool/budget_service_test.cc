@@ -126,7 +126,7 @@ TEST_F(BudgetServiceTest, EntersTheDefinitionOnceAndCountsTheAccount) {
   EXPECT_EQ((*view)->spent.unfunded, brain::Coins(7));
 }
 
-// Adds a group of a label, and a business that pays for it.
+// Adds a group of a label, and a business that pays for this group.
 void AddLabel(const LabelGroup& group, int64_t coins, brain::BudgetDefinition& to) {
   brain::BudgetDefinition::BusinessRow& business = to.businesses.emplace_back();
   business.name = group.name;

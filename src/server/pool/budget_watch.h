@@ -13,7 +13,7 @@ struct BudgetState {
   std::string name;              // for texts: "business=retail", or "team=shop" of the setting prices.budgets
   double budget = 0;             // > 0
   double spent = 0;              // spending since the start of the period
-  double forecast = 0;           // spending in the whole period if the rest is like the last 7 days
+  double forecast = 0;           // spending by the end of the period at the rate of the last 7 days
   std::string currency;          // currency or internal unit
   std::string period = "month";  // for texts: "the quarter's budget"
 };

@@ -74,8 +74,8 @@ void CapacityComponent::OnTick(const TickEvents& events) {
 void CapacityComponent::OnPast(const ClosedWindow& window) {
   if (context_.control->view()->window != window.window) return;
   const CellCapacity then = Now();
-  // If the capacity at the time of a past window is unknown, only show the window if it is the newest. Do not add
-  // the window to its hour.
+  // If the capacity at the time of a past window is unknown, show the window only if it is the newest window, and
+  // do not add the window to its hour.
   if (parts_.machines != nullptr || then.source != CapacitySource::kPool) return service_->Show(then);
   service_->OnPastWindow(then);
   if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) Save();

@@ -81,8 +81,8 @@ class CapacityLines {
   void CutFrom(int32_t hour);
   // Returns the value of an hour; absent if unknown.
   std::optional<double> At(int32_t hour, Resource r, CapacityLine line) const;
-  // Returns the usage in an hour by all tiers with a higher priority than a tier: the sum of the maximum usage of
-  // `tiers` [0, before), and of former tiers, which are not in `tiers`. Absent if nothing was measured.
+  // Returns the usage in an hour by all tiers with a higher priority than a tier. Sums the maximum usage of
+  // `tiers` [0, before) and of former tiers, which are not in `tiers`. Absent if nothing was measured.
   std::optional<double> HigherUse(int32_t hour, Resource r, std::span<const CapacityTier> tiers,
                                   size_t before) const;
   size_t bytes() const;

@@ -78,7 +78,7 @@ void CapacityService::OnPastWindow(const CellCapacity& window) {
   if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) CloseHour(Close::kPast);
 }
 
-// Make the quotes once, after all past hours, which arrive in thousands.
+// Makes the quotes once after all past hours, because thousands of past hours may arrive together.
 void CapacityService::MakeDueQuotes() {
   if (!std::exchange(quotes_due_, false)) return;
   MakeQuotes();
@@ -163,7 +163,7 @@ const CapacityService::HorizonLedger* CapacityService::FindLedger(const std::str
 }
 
 // Capacity and usage of higher tiers for one tier and resource by hour; NaN: unknown. The series start on the
-// Monday before the first hour, so that seasons start with weeks.
+// Monday before the first hour, so that seasons are aligned with weeks.
 struct CapacityService::Series {
   int32_t origin = 0;
   std::vector<double> capacity, higher;

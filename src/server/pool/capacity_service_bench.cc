@@ -32,7 +32,7 @@ void FillHour(CapacityService& service, MadeCell& cell, int32_t hour) {
   }
 }
 
-// Returns a service after a hundred days, without quotes for these days, which would take a minute.
+// Returns a service after a hundred days. Makes no quotes for these days, because the quotes would take a minute.
 CapacityService& Full() {
   static CapacityService service(Tiers());
   if (service.window().has_value()) return service;

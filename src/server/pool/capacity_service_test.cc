@@ -119,7 +119,7 @@ TEST(CapacityService, HistoryIsKnownFromTheFirstLiveWindowOn) {
   const CapacityOffer *of_live = OfferIn(*live.View(), "batch", "day", kCpu),
                       *of_later = OfferIn(*later.View(), "batch", "day", kCpu);
   ASSERT_TRUE(of_later != nullptr && of_later->sellable.has_value() && of_live->sellable.has_value());
-  // The later service has no past promises, so its quotes differ slightly.
+  // The service `later` has no past promises, so its quotes differ slightly.
   EXPECT_NEAR(*of_later->sellable, *of_live->sellable, 0.1 * *of_live->sellable);
   EXPECT_EQ(later.History(0, int64_t{end} * 300, 3600).lines,
             live.History(0, int64_t{end} * 300, 3600).lines);

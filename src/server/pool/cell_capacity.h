@@ -1,5 +1,5 @@
-// Capacity, reservation and usage of the cell in one window. The capacity is that of the cell's machines, or of a
-// pool whose size the price file defines.
+// Capacity, reservation and usage of the cell in one window. The capacity is computed from the cell's machines, or
+// from a pool whose size the price file defines.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@ namespace taut::server {
 enum class CapacitySource : uint8_t { kNone, kMachines, kPool };
 std::string_view Name(CapacitySource source);  // returns "none", "machines" or "pool"
 
-// Amounts of one resource in cores or bytes; absent: unknown. Vectors are by tier, and empty if unknown.
+// Amounts of one resource in cores or bytes; absent: unknown. Vectors have one element per tier, and are empty if
+// unknown.
 struct CapacityAmounts {
   std::optional<double> capacity;  // sum over the machines that accept tasks
   // Larger of the amount that groups have bought (quota) and the amount that is allocated to groups.
@@ -57,11 +58,11 @@ struct CapacityInput {
   const JobTiers& tiers;
 };
 
-// Computes the capacity in the window of the fleet. If a ready machine has a known capacity, capacity and usage
-// are those of the machines and their tasks. Machines with the same name in several sources are one machine.
-// Otherwise capacity and usage are those of the price file's pool and of all jobs of the fleet. Without machines
-// and pool, only usage and allocation of all jobs are known. O(tasks of the machines) or O(jobs). REQUIRES:
-// fleet.window has a value.
+// Computes the capacity in the window of the fleet. If a ready machine has a known capacity, computes capacity and
+// usage from the machines and their tasks. Machines with the same name in several sources count as one machine.
+// Otherwise, the capacity is the size of the price file's pool, and the usage is the usage of all jobs of the
+// fleet. Without machines and pool, only usage and allocation of all jobs are known. O(tasks of the machines) or
+// O(jobs). REQUIRES: fleet.window has a value.
 CellCapacity CellCapacityOf(const CapacityInput& input);
 
 }  // namespace taut::server

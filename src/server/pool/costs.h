@@ -58,7 +58,7 @@ struct CostQuery {
 
 // A group of jobs with equal values of the labels in CostQuery::by.
 struct CostGroup {
-  std::vector<std::optional<std::string>> values;  // values of the labels; nullopt: the jobs lack the label
+  std::vector<std::optional<std::string>> values;  // values of the labels; nullopt: no such label
   uint64_t jobs = 0;
   AccountEntry sums;
 };
@@ -78,8 +78,8 @@ struct CostReport {
   std::set<std::string> labels;   // names of all labels of the jobs
 };
 
-// Returns the start of the newest day, for which the account has hours; earlier days have one entry each. `to_s`,
-// the end of the requested time, is the current time if the view has no window.
+// Returns the start of the newest day. The account has hourly entries for this day, and one entry for each earlier
+// day. `to_s`, the end of the requested time, is the current time if the view has no window.
 WindowId HoursFrom(const FleetView& view, int64_t to_s);
 // Reads the account of [from_s, to_s), widened to whole hours in the newest day and to whole UTC days before. With
 // kByJob, each of the first 100,000 forgotten jobs is a group of its own. Later forgotten jobs, and jobs without a

@@ -25,7 +25,7 @@ class GroupRules {
   static absl::StatusOr<GroupRules> Make(const GroupRuleOptions& options);
 
   struct Place {
-    std::string group, tier;  // names; `group` is "" if the job lacks a label of the template
+    std::string group, tier;  // names; `group` is "" if a label of the template is missing
   };
   // Returns the group and the tier of a job.
   Place Of(const JobRecord& job) const;
@@ -45,8 +45,8 @@ class GroupRules {
 bool AnySeen(const FleetView& view, int64_t from_s);
 
 // Returns the quota use and the usage of each job that was measured at `from_s` or later. Quota use is the number
-// of tasks times the limit in force (in Kubernetes, the request), or times the maximum usage in the window if the
-// limit is unknown. Usage is the window's mean. O(jobs).
+// of tasks times the limit in force (in Kubernetes, the request). If the limit is unknown, the maximum usage in
+// the window replaces it. Usage is the window's mean. O(jobs).
 std::vector<brain::JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s);
 
 }  // namespace taut::server

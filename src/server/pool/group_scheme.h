@@ -22,8 +22,8 @@ class GroupScheme {
   std::string TierOf(const JobRecord& job) const { return rules_.Of(job).tier; }
   bool has_tier_template() const { return rules_.has_tier_template(); }
   bool Has(const std::string& group) const { return parents_.contains(group); }
-  // Returns true if `group` equals `above` or is its descendant. A group that the quota lacks has no ancestors.
-  // O(depth).
+  // Returns true if `group` equals `above` or is its descendant. A group that is not in the quota has no
+  // ancestors. O(depth).
   bool IsWithin(std::string_view group, std::string_view above) const;
   // Returns the first of `group` and its ancestors for which `counts` returns true; "" if there is none. O(depth).
   std::string NearestAbove(std::string_view group, absl::FunctionRef<bool(std::string_view)> counts) const;

@@ -23,7 +23,7 @@ class GroupsOfJobs {
     if (is_new_set) sets_.push_back(&groups->first);
     return it->second = groups->second;
   }
-  // The first group is the one with which totals count the job.
+  // Returns the set of groups with this number. Totals count a job in the first group of its set.
   const std::vector<std::string>& groups(uint32_t number) const { return *sets_[number]; }
 
  private:

@@ -1,7 +1,6 @@
-// Tasks as their source reports them, counted as use of their groups, and decisions on new tasks before their
-// creation.
+// Counts the tasks of a source as use of their groups, and decides on new tasks before they are created.
 //
-// While its source reports a task, the task's requests count instead of the measured use of its job (GroupUsage).
+// While a source reports a task, the task's requests count instead of the measured use of its job (GroupUsage).
 // An admitted task also counts for a limited time before it is reported.
 #pragma once
 
@@ -62,9 +61,9 @@ class LiveQuota {
     Outcome outcome = Outcome::kUnknown;
     std::vector<std::string> reasons = {};  // sentences; empty unless kDoesNotFit
   };
-  // Decides whether `task` fits, instead of a current task with this name. A task that fits is held: it counts
-  // from now on, unless `dry_run`. A task that does not fit is not held, even if it is created nevertheless.
-  // O(parts * resources * depth * log jobs).
+  // Decides whether `task` fits, if it replaces the current task with this name. A task that fits is held: it
+  // counts from now on, unless `dry_run`. A task that does not fit is not held, even if it is created
+  // nevertheless. O(parts * resources * depth * log jobs).
   Answer Ask(const LiveTask& task, bool dry_run);
 
   // Returns the number of held tasks.
@@ -85,7 +84,7 @@ class LiveQuota {
   void Unhold(const std::string& key);
   void UnholdIfSame(const LiveTask& task);
   void Expire();
-  // Decides by how much the use of the task's group grows. Holds nothing.
+  // Decides whether the quota covers the increase that the task causes in the use of its group. Holds nothing.
   Answer Decide(const LiveTask& task, const GroupRules::Place& place, std::span<const brain::TaskUse> use);
 
   std::mutex& mutex_;

@@ -208,7 +208,7 @@ void MachineService::Measure(const PlacedTask& placed, Pass& pass, Task& task, M
     view.usage[i] = usage;
     view.reservation[i] = task.reservations[i].Step(pass.closed.window, {usage, task.asked[i], task.cap[i]},
                                                     options_.reservation);
-    // A task without a cap has the larger of its maximum usage and its request as limit.
+    // The limit of a task without a cap is the larger of its maximum usage and its request.
     brain::TaskLoad& load = pass.loads[i].back();
     load.usage = usage.has_value() ? static_cast<float>(*usage) : kAbsent;
     load.limit = static_cast<float>(task.cap[i].value_or(

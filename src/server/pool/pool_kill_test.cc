@@ -1,4 +1,5 @@
-// Tests a kill between the saves of two components: each component continues from its own state with newer passes.
+// Tests a kill between the saves of two components. After the restart, each component continues from its own saved
+// state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

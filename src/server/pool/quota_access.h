@@ -31,8 +31,9 @@ struct AskedQuota {
 absl::Status NoGroup(std::string_view group, const Reach& reach);
 
 // Checks the permissions of callers. A caller is an authenticated HttpRequest, also on the gRPC port. Functions
-// return PermissionDenied if the caller lacks the role. They return NotFound for a group or request out of reach,
-// so that the caller cannot detect its existence. Other errors are those of QuotaService. Thread-safe.
+// return PermissionDenied if the caller lacks the role. For a group or request out of reach, functions return
+// NotFound, so that the caller cannot detect that it exists. Functions also return the errors of QuotaService.
+// Thread-safe.
 class QuotaAccess {
  public:
   // `service` must outlive this object.

@@ -13,8 +13,8 @@ namespace taut::server {
 namespace {
 
 constexpr double kStepEverySeconds = 1;
-// Maximum time between saves, and thus of history that a kill loses. Applies to real time and to measured time,
-// which passes faster in replays.
+// Maximum time between saves. A kill loses at most the history of this time. Applies to real time and to measured
+// time, which passes faster in replays.
 constexpr double kSaveEverySeconds = 600;
 constexpr int64_t kSaveEveryMeasured = 3600;
 

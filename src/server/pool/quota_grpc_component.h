@@ -25,7 +25,8 @@ class QuotaGrpcComponent final : public Component {
                      const DaemonContext& context);
 
   std::string_view name() const override { return "quota.grpc"; }
-  // Returns the quota component, whose service decides, and the HTTP server, which reads the tokens.
+  // Returns the components that must start first: the quota component, whose service decides, and the HTTP server,
+  // which reads the tokens.
   std::span<const std::string_view> after() const override;
   // Opens the port. Returns errors of AdmissionServer, which start with the name of the configuration's section.
   absl::Status Start() override;

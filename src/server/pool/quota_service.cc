@@ -79,7 +79,7 @@ void QuotaService::Count(const FleetView& view) {
   if (settled()) NoteHistory(use);
 }
 
-// Records the use of groups and tiers with quota, for the maximum of the window's hour.
+// Records the use of groups and tiers with quota. The history contains the maximum of each hour.
 void QuotaService::NoteHistory(std::span<const brain::JobUse> use) {
   std::map<std::pair<std::string_view, std::string_view>, std::pair<int64_t, int64_t>> used;
   for (const brain::JobUse& job : use) {

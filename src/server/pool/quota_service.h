@@ -70,7 +70,7 @@ class QuotaService {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   // Updates the use of jobs after a window has closed. If no job is measured although jobs were measured before,
-  // the source of usage is silent, and the use stays.
+  // the source of usage is silent, and the use does not change.
   //
   // After a silence, or a stop of the daemon, jobs are measured again one after the other. During gone_after_s,
   // absent jobs keep their last use, and no request ends because its job is absent.
@@ -111,7 +111,7 @@ class QuotaService {
   };
   Times times() const;
   QuotaCounts counts() const;
-  // Returns the object that holds the tasks that a source reports, and decides on new tasks. The use of these
+  // Returns the object with the reported tasks of a source, which also decides on new tasks. The use of these
   // tasks counts in addition to jobs and requests.
   LiveQuota& live() { return live_; }
   // Returns the current scheme; Reload() replaces the scheme. Never null.
@@ -139,7 +139,8 @@ class QuotaService {
 
   // Held from the decision on a change of requests until the change is stored and applied. Locked before mutex_.
   std::mutex changes_;
-  // Guards the members below. Not held while the log is written, so that decisions on tasks do not wait for it.
+  // Guards the members below. Not held while the log is written, so that decisions on tasks do not wait for the
+  // log.
   mutable std::mutex mutex_;
   brain::QuotaRequests requests_;
   GroupRules rules_;

@@ -17,8 +17,8 @@ namespace taut::server {
 // workload of the last `keep_s`.
 class RunningWork {
  public:
-  // A workload counts as running for `keep_s` after its last task ended, because the tasks of a workload may be
-  // lost all at once, or be recreated one after the other.
+  // A workload counts as running for `keep_s` after its last task ended. The tasks of a workload may be lost all
+  // at once, or be recreated one after the other.
   explicit RunningWork(std::function<double()> steady_s, double keep_s = 3600)
       : steady_s_(std::move(steady_s)), keep_s_(keep_s) {}
 
