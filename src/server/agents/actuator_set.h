@@ -1,6 +1,6 @@
-// Combines several actuators into one. Each order is passed to the first actuator, in the order of Add, that
-// claims its job and target. An order that no actuator claims is passed to the first actuator, which reports why
-// the order is not applied. A single actuator receives all calls unchanged.
+// Combines several actuators into one. Each order is passed to the first actuator that claims the order, in the
+// sequence in which Add was called. An order that no actuator claims is passed to the first actuator, which
+// reports why the order is not applied. A single actuator receives all calls unchanged.
 //
 // Threads: the rules of Actuator, except that any thread may call TakeConflicts and remembered.
 #pragma once
@@ -37,10 +37,10 @@ class ActuatorSet final : public Actuator {
   std::string SaveState() const override;
   void LoadState(std::string_view state) override;
 
-  // Returns the number of jobs and targets whose latest actuator is remembered.
+  // Returns the number of pairs of job and target whose latest actuator is stored.
   size_t remembered();
-  // Returns a sentence for each conflict since the last call: a job and target that two actuators claim. Each pair
-  // of actuators is reported once for a job and target.
+  // Returns a sentence for each conflict since the last call. A conflict is a job and target that two actuators
+  // claim. Each pair of actuators is reported once for a job and target.
   std::vector<std::string> TakeConflicts();
 
  private:

@@ -1,4 +1,4 @@
-// The distribution of orders to two actuators in memory.
+// Tests how a set distributes orders to two actuators in memory.
 #include "server/agents/actuator_set.h"
 
 #include <gmock/gmock.h>
@@ -178,8 +178,8 @@ TEST(ActuatorSet, EachGetsItsOwnStateBack) {
   again.set.LoadState(state);
   EXPECT_EQ(again.first->state, "one");
   EXPECT_EQ(again.second->state, std::string("\0two", 4));
-  // The state of a single actuator belongs to the first of a set, and a single actuator still stores its state
-  // unchanged.
+  // A set passes the state of a single actuator to its first member. A set with one member stores that member's
+  // state unchanged.
   Two from_one;
   from_one.set.LoadState("\1old");
   EXPECT_EQ(from_one.first->state, "\1old");

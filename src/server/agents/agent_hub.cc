@@ -1,4 +1,4 @@
-// AgentHub: messages from agents and their acknowledgement. agent_hub_orders.cc has the orders to agents.
+// AgentHub: receives messages from agents and acknowledges them. The orders to agents are in agent_hub_orders.cc.
 #include "server/agents/agent_hub.h"
 
 #include <algorithm>
@@ -201,8 +201,8 @@ std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session
   if (sequence == 0) return Place{agent.queue, tick_ + 1};
   if (agent.to_replay > 0) --agent.to_replay;
   if (sequence > agent.taken) return Place{agent.queue, tick_ + 1};
-  // This message was resent: the acknowledgement is under way or was lost. If no message waits, acknowledge it
-  // again.
+  // This message was resent: the acknowledgement is under way or was lost. If no message waits for an
+  // acknowledgement, acknowledge the message again.
   ++counts_.repeats;
   if (agent.unacknowledged.empty()) agent.unacknowledged.Add(agent.taken, std::nullopt, 0);
   return std::nullopt;
@@ -216,8 +216,7 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   }
   if (agent == nullptr) return;
   const uint64_t sequence = message.sequence();
-  // This lock is held until the message is counted, so that two streams of one agent cannot both process the same
-  // message.
+  // Hold this lock until the message is counted, so that two streams of one agent cannot both process the message.
   const std::lock_guard taking(agent->taking);
   const std::optional<Place> place = Receive(*agent, session, sequence);
   if (!place.has_value()) return;
@@ -334,7 +333,7 @@ bool AgentHub::TakeTierAct(Agent& agent, const pb::TierAct& act) {
 }
 
 bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& windows, bool& dropped) {
-  // Continue an incomplete message where it stopped: tasks that were already counted must not be counted twice.
+  // Continue a partly processed message at its first unprocessed task, because no task may be counted twice.
   const bool goes_on = sequence != 0 && agent.part_of == sequence;
   dropped = !goes_on;
   const uint64_t sender = SenderOf(agent.hello);
@@ -371,7 +370,8 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
 }
 
 void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
-  // False for a task of another agent, whose container must not be renamed by this agent.
+  // One element per started task: false if the task belongs to another agent. The container of such a task must
+  // not be renamed.
   std::vector<bool> believed;
   {
     const std::lock_guard lock(mutex_);

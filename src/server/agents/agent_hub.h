@@ -1,9 +1,9 @@
 // All agents of a cell as one actuator. Passes the agents' reports to a TaskIntake (the control plane), and
 // sends orders to the agents that run the tasks. Uses gRPC only through the interface AgentServer.
 //
-// Threads: the server's threads call the functions of AgentListener. Agents, counts, MemoryNeeded and
-// Placement may be called from any thread. The control plane calls Apply. All other functions are called by
-// the thread that ticks. The intake is never called under mutex_, which is held only for moments.
+// Threads: the server's threads call the functions of AgentListener. Any thread may call Agents, counts,
+// MemoryNeeded and Placement. The control plane calls Apply. The thread of the daemon's loop calls all other
+// functions. The intake is never called under mutex_, which is held only for a short time.
 #pragma once
 
 #include <atomic>
@@ -48,7 +48,7 @@ struct AgentView {
   double cpu_share = 0;
   uint64_t resident_bytes = 0;
   uint64_t windows = 0, ooms = 0, applied = 0, failed = 0;
-  // Reports that were rejected: on a task of another agent, or with figures above the size of the agent's
+  // Number of rejected reports: reports on a task of another agent, or with figures above the size of the agent's
   // machine.
   uint64_t not_believed = 0;
   std::vector<FailedOrder> failures;  // failed orders, newest last
@@ -82,10 +82,10 @@ struct AgentHubCounts {
   uint64_t refused_agents = 0;  // streams whose name belongs to another agent
   uint64_t not_believed = 0;  // reports on a task of another agent, or with figures above the machine's size
   uint64_t unacknowledged = 0;  // messages received but not stored yet
-  // Figures of PodTasksCounts; 0 without PodTasks.
+  // PodTasksCounts::waiting and PodTasksCounts::dropped; 0 without PodTasks.
   uint64_t unknown_containers = 0, dropped_of_containers = 0;
-  // Milliseconds from sending an order to its first outcome: slowest and mean of the last thousand orders; 0
-  // before the first outcome.
+  // Slowest and mean time from sending an order to a task's first report on it, over the last thousand reports,
+  // milliseconds; 0 before the first report.
   double slowest_order_ms = 0, mean_order_ms = 0;
 };
 
@@ -109,8 +109,8 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     std::string own_machine = {};  // this process's machine, in the format of Hello::machine; "": unknown
   };
   explicit AgentHub(Options options) : options_(std::move(options)), orders_by_task_(!options_.apply) {}
-  // Sets the receiver of the reports. Call before the server starts, because the server may report agents at
-  // once. The intake and the server must outlive the last call.
+  // Sets the receiver of the reports. Call before the server starts, because the server may report agents at once.
+  // The intake and the server must outlive all calls of the hub's functions.
   void SetIntake(TaskIntake* intake);
   void SetServer(AgentServer* server) { server_ = server; }
 
@@ -162,7 +162,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     // tasks that are already processed.
     uint64_t part_of = 0;
     int parts = 0;
-    uint64_t to_replay = 0;  // number of messages kept from before the connection and not received yet
+    uint64_t to_replay = 0;  // queued messages from before the connection that have not arrived yet
     // Memory need of the agent's tasks by job and task, in the window `needed_window`.
     std::map<AgentTable::Name, double> needed;
     int32_t needed_window = INT32_MIN;
@@ -170,7 +170,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     taut::agent::v1::Heartbeat heartbeat;
     uint64_t windows = 0, ooms = 0, applied = 0, failed = 0, not_believed = 0;
     std::deque<FailedOrder> failures;
-    // True if restored after a restart: heard_s is then by the clock of the earlier process.
+    // True if the agent was restored after a restart. Then heard_s is a time of the earlier process's clock.
     bool remembered = false;
     int64_t heard_at_s = 0;
     // Serializes the messages of one agent: its old stream may still be in use when the new stream begins.

@@ -40,8 +40,8 @@ TaskOutcome OutcomeOf(const pb::Outcome& outcome) {
 // ---- terms and orders of new tasks ----
 
 // Returns the tasks that appeared or whose job's settings changed. Leaves out the tasks of an agent that is still
-// resending kept messages. An OOM kill may be among these messages, and an order sent now would be older than the
-// kill.
+// resending kept messages. These messages may report an OOM kill, which an order sent now would not take into
+// account.
 std::vector<AgentHub::Due> AgentHub::TakeDue() {
   const std::lock_guard lock(mutex_);
   std::vector<Due> out;
@@ -90,8 +90,8 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
     const TargetOrder* latest = orders_by_task_.OrderFor(due.job, r, due.name);
-    // If no limit is in force, the limit may have been released while the task's agent was disconnected. Or
-    // another tautd may have set a limit that is not in this store.
+    // If no limit is in force, an agent may still apply a limit: the limit was released while the agent was
+    // disconnected, or another tautd has set the limit.
     const bool released = latest != nullptr && !latest->value.has_value();
     const bool gives_back = released || (!holds && standing.knows_settings);
     if (!standing.in_force[i].has_value() && !gives_back) continue;

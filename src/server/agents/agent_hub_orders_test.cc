@@ -315,7 +315,7 @@ TEST(AgentHubOrders, TermsFollowTheMode) {
 }
 
 // A tautd with a new store has no orders. A limit set by another tautd is released if the mode requires it, and
-// stays otherwise.
+// otherwise remains in force.
 TEST(AgentHubOrders, ANewStoreGivesBackWhatAnotherHasSet) {
   for (const char* const mode : {"off", "observe", "auto"}) {
     HubCell cell;

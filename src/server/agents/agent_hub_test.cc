@@ -1,4 +1,4 @@
-// Tests when the hub acknowledges messages of agents, and when windows wait for agents.
+// Tests of the hub: the times at which it acknowledges messages of agents, and windows that wait for agents.
 #include "server/agents/agent_hub.h"
 
 #include <gmock/gmock.h>

@@ -70,7 +70,7 @@ TEST(AgentIdentity, ATaskOfAConnectedAgentIsNotTakenOver) {
   EXPECT_THAT(cell.StoredTasks(), IsEmpty());
   EXPECT_EQ(cell.StoredOoms(), 0U);
   EXPECT_EQ(cell.hub().counts().not_believed, 3U);
-  // Once its agent has been disconnected for kGraceSeconds, another agent may announce the task.
+  // Another agent may announce the task once the task's agent has been disconnected for kGraceSeconds.
   cell.hub().OnDisconnect(101);
   cell.Tasks(102, {"web-1"});
   EXPECT_EQ(cell.hub().counts().not_believed, 4U) << "its agent may only restart";

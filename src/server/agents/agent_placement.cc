@@ -8,7 +8,7 @@ std::vector<PlacedMachine> AgentHub::Placement() const {
   std::vector<PlacedMachine> out;
   for (const auto& [name, agent] : agents_) {
     const std::set<AgentTable::Name>& tasks = agents_by_task_.TasksOfAgent(name);
-    // An agent that is known only from before a restart: its tasks are unknown until it reconnects.
+    // The tasks of an agent that was restored after a restart are unknown until the agent reconnects.
     if (agent.session == 0 && tasks.empty()) continue;
     PlacedMachine& machine = out.emplace_back();
     machine.name = name;

@@ -28,7 +28,7 @@ TEST(AgentPlacement, IsAMachineForEachAgentWithItsTasks) {
   EXPECT_EQ(machines[0].tasks[0].task, "t1");
   EXPECT_TRUE(machines[0].tasks[0].limits_measured);
 
-  // A disconnected agent keeps its tasks. A task that moves belongs to the other agent.
+  // A disconnected agent keeps its tasks. A task that moves belongs to the agent of its new machine.
   cell.hub().OnDisconnect(other);
   machines = cell.hub().Placement();
   ASSERT_EQ(machines.size(), 2U);

@@ -232,14 +232,13 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
 
   void OnDone() override {
     TakeOver(this);
-    // Remove the session before OnDisconnect: otherwise Send could still reach a session that has ended for the
-    // listener.
+    // Remove the session before OnDisconnect, so that Send cannot find the session after OnDisconnect was called.
     shared_->sessions.Remove(id_);
     if (is_connected_) {
       shared_->listener->OnDisconnect(id_);
     }
-    // `self` keeps this object until the end of OnDone. Bury is called last: once no session counts, the
-    // server may be destroyed.
+    // `self` keeps this object until the end of OnDone. Bury is called last, because the server may be destroyed
+    // once all sessions are counted as ended.
     const std::shared_ptr<Session> self = std::move(self_);
     shared_->sessions.Bury();
   }
@@ -252,8 +251,8 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   void Finish(const grpc::Status& status, const Lock& /*held*/) {
     if (finished_) return;
     finished_ = true;
-    // The status is sent only after the waiting messages, which cannot be sent if the agent does not read. Cancel
-    // the stream in this case.
+    // The status is sent only after the waiting messages. Cancel the stream if messages wait, because the agent
+    // may have stopped reading.
     if (!waiting_.empty()) context_->TryCancel();
     HandOver(this);
     ServerBidiReactor::Finish(status);
@@ -325,11 +324,11 @@ class Service final : public v1::Agents::CallbackService {
     know_(context->peer());
     {
       const std::lock_guard lock(mutex_);
-      // unheard_ has weak pointers only, because the watch must not keep a session alive.
+      // unheard_ contains only weak pointers, because the watch must not keep a session alive.
       unheard_.push_back(session);
     }
     changed_.notify_all();
-    // The session was added after Stop listed the sessions: Stop may have missed it.
+    // If Stop listed the sessions before this session was added, Stop did not end this session.
     if (stopping_.load()) session->End(Error(grpc::UNAVAILABLE, "the daemon is stopping"));
     return session.get();
   }

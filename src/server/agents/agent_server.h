@@ -34,7 +34,7 @@ struct AgentServerOptions {
   std::vector<std::string> listen;  // addresses such as "127.0.0.1:7071"; port 0: any free port
   std::vector<std::string> tokens;  // agents must send one of these tokens; empty: no token is required
   std::string certificate_file, key_file;  // PEM files; the server uses TLS if both are set
-  // CA of the agents' certificates, which are then required; only with TLS; "": none.
+  // PEM file of the CA of the agents' certificates, which TLS then requires; "": no certificate is required.
   std::string client_ca_file;
   // Id of the first session; ids of a later server must not overlap the ids of an earlier server.
   SessionId first_session = 1;

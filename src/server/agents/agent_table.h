@@ -39,8 +39,8 @@ class AgentTable {
   bool Announce(const Name& name, const Task& task, double now_s);
   // Assigns each free task to the agent that claims it.
   void Settle(double now_s);
-  // Removes the agent's task, or its claim. Returns false if the task did not belong to the agent. A claim of
-  // another agent takes effect.
+  // Removes the agent's task, or its claim. Returns false if the task did not belong to the agent. If another
+  // agent claims the task, the claim takes effect.
   bool Drop(const std::string& agent, const Name& name);
 
   // Returns true if this agent may report on the task: the task belongs to this agent or is free.

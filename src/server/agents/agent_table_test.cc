@@ -1,4 +1,4 @@
-// Tests which agent has each task, with plain values: no server, no streams.
+// Tests to which agent each task belongs. Uses plain values, without a server or streams.
 #include "server/agents/agent_table.h"
 
 #include <gmock/gmock.h>

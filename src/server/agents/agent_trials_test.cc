@@ -1,4 +1,5 @@
-// Trials through the hub, with tasks by name: over redeploys and restarts, and only if the limit was applied.
+// Tests trials through the hub. A trial continues over redeploys and restarts, and succeeds only if its limit was
+// applied.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ class TrialAgent {
       Obey();
     }
   }
-  // Returns the tasks whose limit differs from their owner's.
+  // Returns the tasks whose limit differs from the owner's limit.
   Names Limited() const {
     Names out;
     for (const auto& [task, limit] : memory_) {
@@ -138,7 +139,8 @@ TEST(AgentTrials, AnAgentThatAppliesNothingPromotesNothing) {
   EXPECT_THAT(decisions[1].sentence, HasSubstr("was not applied to any task on trial within 6 h"));
 }
 
-// A roll-back for another cause than the limit is stored with the same kind of decision as a failed trial.
+// A trial that is rolled back for another cause than its limit is stored with the same kind of decision as a
+// failed trial.
 TEST(AgentTrials, ALimitThatWasNotAppliedIsNotBlamedAfterAKill) {
   HubCell cell(Mode::kCanary);
   TrialAgent agent(cell, false);

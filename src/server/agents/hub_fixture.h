@@ -1,4 +1,4 @@
-// The daemon's side of agents without a network, for tests. A hub is in front of a control plane over a store in
+// The daemon's side of agents without a network, for tests. A hub reports to a control plane with a store in
 // memory, and a server records the messages that would be sent.
 #pragma once
 
@@ -181,7 +181,7 @@ class HubCell {
     o.set_text(text);
     hub_->OnMessage(session, message);
   }
-  // Runs one iteration of the daemon's loop, `seconds` after the last.
+  // Runs one iteration of the daemon's loop, `seconds` after the last iteration.
   absl::Status Tick(double seconds = 1) {
     steady_s = steady_s + seconds;
     now_s += static_cast<int64_t>(seconds);

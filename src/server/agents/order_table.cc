@@ -85,7 +85,8 @@ std::vector<std::string> OrderTable::Take(const TargetOrder& order, std::span<co
     }
   }
   if (entry.tasks() == 0) {
-    // After a restart no task is known until its agent connects: the order's known outcome stays.
+    // After a restart, no task is known until its agent connects. An order with a known final outcome keeps this
+    // outcome.
     if (!IsFinal(order.known)) Report(entry, Outcome::kDryRun, WhyNotSent(entry, tasks));
   } else if (disconnected) {
     Report(entry, Outcome::kPending, "an agent is disconnected; it receives the order when it reconnects");

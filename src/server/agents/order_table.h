@@ -57,8 +57,8 @@ class OrderTable {
   void DropTask(const std::string& job, const std::string& task);
   // Returns the changed outcomes of whole orders since the last call.
   std::vector<OutcomeUpdate> TakeOutcomes() { return std::exchange(outcomes_, {}); }
-  // Milliseconds from sending an order to a task's first report, over the last thousand reports: slowest and mean.
-  // 0 before the first report. Tasks whose agent was disconnected are left out.
+  // Slowest and mean time from sending an order to a task's first report on it, over the last thousand reports,
+  // milliseconds; 0 before the first report. Tasks whose agent was disconnected are left out.
   double slowest_ms() const;
   double mean_ms() const;
 
@@ -85,7 +85,8 @@ class OrderTable {
   };
   Entry* Latest(const std::string& job, Target target);
   const Entry* Latest(const std::string& job, Target target) const;
-  // Returns the entry for Take. Reports the replaced order as superseded.
+  // Returns the entry that Take fills: the existing entry if the decision is the same, else a new entry. Reports a
+  // replaced order as superseded.
   Entry Open(const TargetOrder& order);
   // Deletes the oldest order to make room. Reports it as failed if it has no final outcome.
   void Drop(std::map<uint64_t, Entry>::iterator at);

@@ -63,7 +63,7 @@ std::optional<PodTasks::Name> PodTasks::Find(const pb::TaskName& agents) {
   const std::string id(PodContainerOf(agents));
   std::optional<Name> found = options_.find(id);
   const auto known = known_.find(id);
-  // The pod may be gone before its last measurements arrive: the remembered name is used then.
+  // The pod may be gone before its last measurements arrive, so the remembered name is used.
   if (!found.has_value() && known != known_.end()) found = known->second.name;
   if (!found.has_value()) return found;
   // The container's name may have changed, so the old name's job is counted down first.
@@ -247,7 +247,8 @@ bool PodTasks::Send(SessionId session, pb::ToAgent message) {
         const auto known = of.find(NameOf(order.name()));
         if (known != of.end()) *order.mutable_name() = known->second;
       }
-      // Terms are by job: each container of the pod's job receives its own copy, under the agent's name.
+      // Terms apply to whole jobs. Each container of the pod's job receives a copy under the name that the agent
+      // uses.
       pb::Orders named;
       for (const pb::Terms& terms : message.orders().terms()) {
         auto task = of.lower_bound({terms.job(), ""});

@@ -49,8 +49,8 @@ class PodTasks final : public AgentListener, public AgentServer {
   };
   // `hub` must outlive this object.
   PodTasks(Options options, AgentListener* hub) : options_(std::move(options)), hub_(hub) {}
-  // Sets the server for messages to agents. The server must outlive the last call. Before this call no message is
-  // sent.
+  // Sets the server for messages to agents. The server must outlive all later calls of this object's functions.
+  // Before this call, no message is sent.
   void SetServer(AgentServer* server);
 
   // ---- AgentListener ----
@@ -76,8 +76,8 @@ class PodTasks final : public AgentListener, public AgentServer {
     double used_s = 0;
   };
   struct Session {
-    std::map<Name, taut::agent::v1::Task> waiting;  // tasks without a known pod, by the agent's name
-    // The agent's name of the newest container, by the job and task of the container's pod.
+    std::map<Name, taut::agent::v1::Task> waiting;  // tasks without a known pod; key: name used by the agent
+    // Name that the agent uses for the newest container of each task. Key: job and task of the container's pod.
     std::map<Name, taut::agent::v1::TaskName> of;
     bool closing = false;  // true: the session is being ended, and no further message is processed
   };

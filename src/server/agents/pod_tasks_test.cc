@@ -38,7 +38,7 @@ class SentServer final : public AgentServer {
 };
 
 std::string IdOf(char digit) { return std::string(64, digit); }
-// The agent's name of a container, from which the hub must not read the ID.
+// Returns the name that the agent uses for a container. The hub must not read the ID from this name.
 std::string JobOf(char digit) { return StrCat("container-", std::string(1, digit)); }
 pb::TaskName NameOfTask(const std::string& job) {
   pb::TaskName name;

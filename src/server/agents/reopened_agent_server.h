@@ -19,8 +19,8 @@ class ReopenedAgentServer final : public AgentServer {
   ~ReopenedAgentServer() override { ReopenedAgentServer::Stop(); }
 
   // Reads the files that `config` names. If their content has changed, closes the port and opens it again; agents
-  // reconnect and keep their messages meanwhile. Returns true if the port was reopened. On an error the open port
-  // stays unchanged, unless the error reports that the port is closed. The addresses of Start stay in use.
+  // reconnect and keep their messages meanwhile. Returns true if the port was reopened. After an error, the port
+  // is unchanged and open, unless the error reports that the port is closed. Always uses the addresses of Start.
   absl::StatusOr<bool> Reload(const AgentsConfig& config);
 
   bool Send(SessionId session, taut::agent::v1::ToAgent message) override {

@@ -1,4 +1,4 @@
-// Messages of one agent that were processed and are not yet stored. The hub acknowledges them in their order.
+// Messages of one agent that were processed and are not yet stored. The hub acknowledges these messages in order.
 // Plain values: no messages, clocks or locks. The caller guards the list with its own lock.
 #pragma once
 
@@ -13,13 +13,14 @@ namespace taut::server {
 
 class Unacknowledged {
  public:
-  // Adds a message. `window`: the message is safe once this window is stored; absent: the message is safe
-  // once tick `tick` has succeeded.
+  // Adds a message. `window`: the message is safe to acknowledge once this window is stored; absent: once tick
+  // `tick` has succeeded.
   void Add(uint64_t sequence, std::optional<WindowId> window, uint64_t tick) {
     waiting_.push_back({sequence, window, tick});
   }
-  // Removes all safe messages before the first unsafe message. Returns the sequence of the last removed message; 0
-  // if no message was removed. `stored`: last stored window. `good_tick`: last tick that succeeded.
+  // Removes the messages before the first message that is not safe to acknowledge. Returns the sequence of the
+  // last removed message; 0 if no message was removed. `stored`: last stored window. `good_tick`: last tick that
+  // succeeded.
   uint64_t TakeSafe(std::optional<WindowId> stored, uint64_t good_tick);
   void Clear() { waiting_.clear(); }
   bool empty() const { return waiting_.empty(); }
