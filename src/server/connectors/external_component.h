@@ -22,7 +22,8 @@ class ExternalComponent final : public Component {
 
   std::string_view name() const override { return "external_recommender"; }
   ExternalRecommender* recommender() { return recommender_.get(); }
-  // Logs when the service starts and stops responding, and the first rejected answer of each kind and job.
+  // Logs when the service begins to respond, when it stops responding, and the first rejected answer of each kind
+  // and job.
   void Tick(const LoopTurn& turn) override;
   void Collect(MetricsText& out) const override;
   void Warn(std::vector<std::string>& warnings) const override;

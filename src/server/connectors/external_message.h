@@ -25,8 +25,8 @@ struct ExternalResult {
   std::vector<RefusedAnswer> refused;  // invalid answers
   std::string why;  // last invalid answer and the allowed amount; "" if all answers are valid
 };
-// Parses the response to a request for `jobs`. An answer is invalid if its job was not requested or has an earlier
-// answer, or if an amount is impossible or outside `bounds`. Invalid answers are not used at all. Reasons are
+// Parses the response to a request for `jobs`. An answer is invalid if its job was not requested or was already
+// answered, or if an amount is impossible or outside `bounds`. Invalid answers are not used at all. Reasons are
 // shortened and made printable. Answers are valid until `until`.
 ExternalResult TakeExternalResponse(const taut::recommender::v1::RecommendResponse& response,
                                     std::span<const ExternalJob> jobs, WindowId until,

@@ -94,8 +94,8 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     }
   }
 
-  // Stores a rejected answer. A job that is rejected in every window is reported once. At most kMostTold jobs are
-  // stored. REQUIRES: mutex_ is locked.
+  // Stores the first rejected answer for each reason and job, so that a job whose answers are rejected in every
+  // window is reported once. Stores at most kMostTold answers. REQUIRES: mutex_ is locked.
   void NoteRefused(RefusedAnswer refused) {
     constexpr size_t kMostTold = 10'000;
     ++health_.invalid_by_kind[static_cast<size_t>(refused.kind)];
@@ -161,7 +161,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
   bool stopping_ = false;
   std::optional<ExternalBatch> next_;
   std::vector<ExternalAnswer> answers_;
-  std::vector<RefusedAnswer> refused_;                      // rejected answers that the caller has not taken
+  std::vector<RefusedAnswer> refused_;                      // rejected answers for the next TakeRefused()
   std::set<std::pair<ExternalRefusal, std::string>> told_;  // reported refusals, by kind and job
   ExternalHealth health_;
   grpc::ClientContext* call_ = nullptr;  // current call; null: none

@@ -60,8 +60,8 @@ class WebhookQueue {
   void Save(ByteWriter& out) const;
   // Adds saved orders. Returns false, and adds no order, if the data is damaged.
   bool Load(ByteReader& in, double now_s);
-  // Removes all orders for which `unwanted` returns true. They fail with the text `why`, or without an outcome if
-  // `why` is empty.
+  // Removes all orders for which `unwanted` returns true. The removed orders fail with the text `why`, or without
+  // an outcome if `why` is empty.
   void RemoveIf(const std::function<bool(const TargetOrder&)>& unwanted, std::string_view why = "");
 
  private:
