@@ -14,7 +14,7 @@ void AuditLog::LogRequest(const HttpRequest& request, const HttpResponse& respon
   if (request.role == Role::kNone || request.path == "/logout") return;
   const bool question = request.method == "GET" || request.path == "/api/v1/write" ||
                         (request.segments.size() == 5 && request.segments[4] == "whatif");
-  // The response to a name of another group is the same 404 as to an unknown name, so log both.
+  // A name of another group and an unknown name both cause the status 404, so log both.
   const bool refused = response.status == 403 || (request.role == Role::kGroup && response.status == 404 &&
                                                   request.segments.size() > 3);
   if (question && !refused) return;

@@ -13,7 +13,7 @@
 namespace taut::server {
 
 // Writes one log line for each change. Logs at most kMost refusals in kSpanSeconds, so that no client can fill the
-// disk; the next logged refusal follows a line with the number of omitted refusals. Thread-safe.
+// disk. A line with the number of omitted refusals precedes the next logged refusal. Thread-safe.
 class AuditLog {
  public:
   static constexpr int kMost = 100;
@@ -29,11 +29,11 @@ class AuditLog {
   // `log` must outlive the object. `steady_s`: returns seconds of a clock that never goes back.
   AuditLog(DaemonLog& log, double (*steady_s)()) : log_(log), steady_s_(steady_s) {}
   // Logs the request if it was a change or was refused. Does not log reads, requests without a role, and
-  // sign-outs; the handler of sign-outs logs them.
+  // sign-outs. The handler of a sign-out logs the sign-out.
   void LogRequest(const HttpRequest& request, const HttpResponse& response);
-  // Logs a call of another port if `is_change`, or if the HTTP status of `result` is 403. For people of groups,
-  // also logs the status 404, because a call with a name of another group and a call with an unknown name have the
-  // same result.
+  // Logs a call on another port if `is_change`, or if the HTTP status of `result` is 403. For people of groups,
+  // also logs the status 404: a call that names another group and a call that names an unknown group both have
+  // this status.
   void LogCall(const HttpRequest& caller, bool is_change, const absl::Status& result);
   void Log(const HttpRequest& request, const Entry& entry);
 

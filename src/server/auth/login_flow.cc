@@ -199,7 +199,7 @@ LoginFlow::Collected LoginFlow::Collect(std::string_view cookie, int64_t now_s) 
   // The time is part of the cookie: a cookie with another time is forged.
   if (at == pending_.end() || at->second.since_s != parts->since_s) return {};
   Collected out{at->second.stage, std::move(at->second.claims), std::move(at->second.error)};
-  // The entry stays until it expires, so that the same callback cannot be used again.
+  // The entry is kept until it expires, so that the same callback cannot be used again.
   if (out.stage != Stage::kWaiting) at->second = {Stage::kUnknown, at->second.since_s};
   return out;
 }

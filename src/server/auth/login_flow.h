@@ -101,8 +101,7 @@ class LoginFlow {
 
   const LoginOptions options_;
   const std::string key_;
-  // Sign-ins whose callback arrived, by id. Entries stay after Collect, so that a second callback is
-  // rejected.
+  // Sign-ins whose callback arrived, by id. Entries are kept after Collect, so that a second callback is rejected.
   std::map<std::string, Pending, std::less<>> pending_;
 };
 

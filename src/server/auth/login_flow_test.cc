@@ -102,7 +102,8 @@ TEST_F(LoginFlowTest, AFailureIsSaidOnce) {
   EXPECT_EQ(flow_.Collect(begun.cookie, kBegin).stage, Stage::kUnknown);
 }
 
-// Requests to the callback after one second or the given time, each with the reason for its rejection.
+// Requests to the callback at a time after the start of the sign-in. Each request is rejected for the stated
+// reason.
 TEST_F(LoginFlowTest, WhatIsNotOfThisSignInIsRefused) {
   struct Case {
     const char* what;

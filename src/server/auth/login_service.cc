@@ -140,7 +140,8 @@ absl::StatusOr<VerifiedToken> LoginService::Claims(const Job& job, ProviderClien
       StrCat("The ID token of ", options_.name, " is refused: ", Message(verified.status()), "."));
 }
 
-// Retries while the provider's keys lack the token's key: the verifier has requested a fetch of newer keys.
+// Retries while the token's key is not among the provider's keys. The verifier has requested a fetch of newer
+// keys.
 absl::StatusOr<VerifiedToken> LoginService::Verify(const std::string& token, const std::string& nonce) {
   const auto until = std::chrono::steady_clock::now() + options_.key_wait;
   while (true) {

@@ -33,7 +33,7 @@ class LoginSessions final : public BrowserSessions {
 
   // Starts a session and returns the value of its cookie. Unauthenticated if no role is bound to the claims.
   absl::StatusOr<std::string> Begin(VerifiedToken claims);
-  // Ends the session of this cookie. No effect if there is none.
+  // Ends the session of this cookie. No effect if there is no such session.
   void End(std::string_view cookie);
   size_t size() const;
 

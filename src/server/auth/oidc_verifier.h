@@ -25,7 +25,7 @@ struct ClaimBinding {
 // allowed forms.
 absl::StatusOr<ClaimBinding> ParseClaimBinding(std::string_view text);
 
-// Thread-safe. A person with several bindings receives the highest role for the whole cell among them. If all
+// Thread-safe. A person with several bindings receives the highest of the bound roles for the whole cell. If all
 // bindings are for groups, the person receives all of these bindings.
 class OidcVerifier final : public BearerVerifier {
  public:

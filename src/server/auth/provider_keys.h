@@ -43,7 +43,7 @@ class ProviderKeys {
   std::shared_ptr<const KeySet> keys() const;
   // Returns the sign-in endpoints; null under the same conditions as keys(), and without Options::login.
   std::shared_ptr<const LoginProvider> login() const;
-  // Requests a fetch soon. Call when a token's key is unknown.
+  // Requests that a fetch starts soon. Call when a token's key is unknown.
   void Refresh();
 
  private:
