@@ -26,7 +26,7 @@ struct AgentConfig {
   int sample_ms = 1000;
   int64_t find_s = 5;
   double speed = 1;
-  std::string cgroup_root;  // directory at or above the mounts of the used hierarchies; "": all
+  std::string cgroup_root;  // directory at or above the mounts of the used hierarchies; "": any mount
   std::string log_level = "info", log_format = "text";
   std::string docker_socket = "/var/run/docker.sock";
   // Connection to the daemon. daemon_address "": the agent runs standalone.

@@ -19,7 +19,7 @@ constexpr std::string_view kScopes[] = {kScopeJobs, kScopeRecommenders, kScopeAg
 
 using VersionNumbers = std::array<int, 3>;
 
-// Returns nullopt unless the version has three numbers with dots between.
+// Returns nullopt unless the version has the form "1.2.3".
 std::optional<VersionNumbers> NumbersOf(std::string_view version) {
   const std::vector<std::string_view> parts = Split(version, '.');
   VersionNumbers out{};

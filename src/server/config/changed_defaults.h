@@ -1,6 +1,6 @@
-// Changes of defaults, as data. `compatibility: VERSION` restores the defaults of an older version, so that
-// an upgrade changes no limit. Each change of a default adds a row: changed_defaults_test.cc compares the
-// defaults with released_defaults.txt, the defaults of the last release.
+// Table of the changes of defaults. `compatibility: VERSION` restores the defaults of an older version, so that an
+// upgrade changes no limit. Each change of a default adds a row: changed_defaults_test.cc compares the defaults
+// with released_defaults.txt, the defaults of the last release.
 #pragma once
 
 #include <span>
@@ -30,10 +30,10 @@ inline constexpr std::string_view kScopeJobs = "defaults.", kScopeRecommenders =
                                   kScopeAgent = "tautlet.", kScopeOvercommit = "overcommit.";
 inline constexpr std::string_view kScopeDaemon;  // no prefix: all other settings
 
-// Calls `set` with the older default of each row in `scope` that is newer than `version`. The passed key does not
-// include the scope. If a default has changed several times, the last call passes the oldest default. Does nothing
-// if `version` is empty. InvalidArgument if `version` is not between kFirstRelease and this program's version.
-// Returns the first error of `set`.
+// Calls `set` with the earlier default for each row in `scope` whose `since` is later than `version`. The passed
+// key does not include the scope. If a default has changed several times, the last call passes the oldest default.
+// Does nothing if `version` is empty. InvalidArgument if `version` is not between kFirstRelease and this program's
+// version. Returns the first error of `set`.
 absl::Status RestoreDefaults(
     std::string_view version, std::string_view scope, std::span<const ChangedDefault> changes,
     absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)> set);

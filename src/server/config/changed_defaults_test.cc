@@ -123,7 +123,7 @@ TEST(ReleasedDefaults, RowsNameTheDefaultThatHoldsNow) {
   }
 }
 
-// A table with changes like those of later versions.
+// A table with changes of defaults, as a later version may contain it.
 constexpr ChangedDefault kChanges[] = {
     {"server.threads", "3", "4", "0.2.0", "more cores"},
     {"server.listen", "[127.0.0.1:7071, 127.0.0.1:7072]", "[127.0.0.1:7070]", "0.2.0", "one port"},

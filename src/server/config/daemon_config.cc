@@ -35,7 +35,7 @@ class DaemonReader {
                                             const YAML::Node& value) { return ReadEntry(at, key, value); });
     if (!read.ok()) return read;
     absl::StatusOr<brain::PolicyRules> rules = brain::PolicyRules::Compile(std::move(rules_), defaults_);
-    // Only errors that concern several lines remain, so the error contains no line.
+    // Only errors that concern several lines remain, so the error contains no line number.
     if (!rules.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(rules.status())));
     config_.rules = *std::move(rules);
     for (const DaemonSection& section : DaemonSections()) {

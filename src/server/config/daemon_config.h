@@ -58,7 +58,7 @@ struct DaemonConfig {
   CellConfig cell;
   ServerConfig server;
   ClockSource clock = ClockSource::kWall;
-  int clock_wait_s = 600;  // maximum wait for confirmation of a clock far beyond the stored data; 0: none
+  int clock_wait_s = 600;  // maximum wait for confirmation of a clock far ahead of stored data; 0: none
   StoreConfig store;
   IngestConfig ingest;
   BackfillConfig backfill;

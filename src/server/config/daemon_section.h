@@ -1,4 +1,4 @@
-// Sections of the daemon's configuration. Each file X_config.cc has the rows for the structs of X_config.h.
+// Sections of the daemon's configuration. Each file X_config.cc contains the rows for the structs of X_config.h.
 // Internal to src/server/config/.
 #pragma once
 

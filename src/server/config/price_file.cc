@@ -14,7 +14,7 @@
 namespace taut::server {
 namespace {
 
-// Parses a date such as "2026-01-01" (UTC), or an age on a trace's own clock, such as "12d".
+// Parses a date such as "2026-01-01" (UTC), or a duration since the start of a trace's own clock, such as "12d".
 absl::StatusOr<int64_t> ParseFrom(const std::string& text, PriceClock times) {
   absl::Time time;
   std::string error;

@@ -1,5 +1,5 @@
-// The price file that determined the bills up to now, and the changes of past prices by later files. The record is
-// stored, so that tautd notices every change of a bill by an edited price file.
+// The price file that determined the bills up to now, and the changes that later files made to past prices. The
+// record is stored, so that tautd notices each change of a bill by an edited price file.
 #pragma once
 
 #include <cstdint>

@@ -42,14 +42,13 @@ struct ServerConfig {
   ServerConfig();
 };
 
-// Returns checked options with the tokens from their files. A line of a token file has one token, optionally
-// followed by a blank and the holder's name. Blank lines and lines that begin with '#' are ignored. In a file
-// of groups' tokens, role and groups are between token and name, and the name is required. A token on several
-// lines has the bindings of all these lines. Errors contain the file and the line, but never a token.
+// Returns checked options with the tokens from their files. A line of a token file contains one token, optionally
+// followed by a blank and the holder's name. Blank lines and lines that begin with '#' are ignored. In a file of
+// groups' tokens, role and groups are between token and name, and the name is required. A token on several lines
+// has the bindings of all these lines. Errors contain the file and the line, but never a token.
 absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config);
-// Checks the groups of all bindings. Returns InvalidArgument, with file and group, if a token is bound to a
-// group that the quota lacks. `quota_file`: path of the quota file, "" for none. `groups`: groups in the
-// quota.
+// Checks the groups of all bindings. Returns InvalidArgument, with file and group, if a token is bound to a group
+// that is not in the quota. `quota_file`: path of the quota file, "" for none. `groups`: groups in the quota.
 absl::Status CheckBoundGroups(const ServerConfig& config, const ServerOptions& options,
                               const std::string& quota_file, std::span<const std::string> groups);
 // Checks the groups of one binding, as CheckBoundGroups does. The error begins with `where`.

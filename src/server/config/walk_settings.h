@@ -11,7 +11,7 @@
 
 namespace taut::server {
 
-// Parses the settings below a node into `settings`. Settings that the node lacks stay unchanged.
+// Parses the settings below a node into `settings`. Settings that are not below the node remain unchanged.
 // InvalidArgument "name:line: ...".
 absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
                                   brain::VerticalSettings& settings, SettingNotices& notices);
