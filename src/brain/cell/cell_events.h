@@ -46,7 +46,7 @@ struct CellEvent {
 
 // The run times of a model's jobs, and all events. CheckCellWorkload sorts the events by time.
 struct CellWorkload {
-  std::vector<CellJobRun> runs;  // one row for each job of the model
+  std::vector<CellJobRun> runs;  // run times, one row for each job of the model
   std::vector<CellEvent> events;
   std::vector<CellAmounts> amounts;
 
@@ -58,12 +58,11 @@ struct CellWorkload {
 // each cause.
 // Removes
 // - repeated submissions of a job,
-// - stops and limits of a job that is not submitted or has ended,
+// - stops and limit changes of a job that is not submitted or has ended,
 // - failures of a machine that is down, drains of a machine out of service, returns of a machine in service,
 // - amounts that are all 0.
-// Keeps events that are out of order in time, limits larger than any machine, and jobs that no event submits, and
-// returns their numbers.
-// Returns InvalidArgument if
+// Keeps events that are out of order in time, limits larger than any machine, and jobs that no event submits;
+// returns a finding for each of these causes, too. Returns InvalidArgument if
 // - `runs` does not have one row for each job, or a run time is not > 0,
 // - a time is outside [0, kMaxCellTime],
 // - a row of a job, machine or amounts does not exist, or CheckAmounts rejects an amount.

@@ -149,9 +149,9 @@ void ReserveInProportion(const CellJob& original, CellJob& job) {
 }
 
 enum class Rounding : uint8_t {
-  kProduction,  // production jobs; a task that then fits no machine gets the capacity of a machine as limit
-  kProductionLow,  // production jobs; a job that then fits no machine is removed
-  kAll,            // like kProduction but for all jobs, with reservations in proportion
+  kProduction,     // production jobs; a task that rounding makes too large gets a machine's capacity as limit
+  kProductionLow,  // production jobs; a job that rounding makes too large is removed
+  kAll,            // all jobs, like kProduction, with reservations in proportion to the limits
 };
 
 template <Rounding kRounding>

@@ -36,8 +36,8 @@ struct CellVariant {
   std::shared_ptr<const MachineLoads> loads = nullptr;
   // Number of jobs that were removed, because after rounding up no machine can run one of their tasks.
   uint64_t left_out = 0;
-  // Number of jobs whose limit was reduced to a machine's capacity, because the new limit fits no machine
-  // although the old limit fits one.
+  // Number of jobs whose limit was reduced to a machine's capacity, because the new limit fits no machine although
+  // the old limit fits a machine.
   uint64_t cut_to_machine = 0;
 };
 
@@ -59,11 +59,11 @@ absl::StatusOr<const CellExperiment*> CellExperimentByName(std::string_view name
 // Amounts of one task by the job's name and by row of CellModel::resources. An absent amount means that the job
 // keeps its own amount.
 using JobAmounts = absl::flat_hash_map<std::string, std::array<std::optional<int64_t>, kMaxCellResources>>;
-// Returns an experiment that replaces the limits of the jobs with a row in `limits`. A reservation that equals
-// the limit becomes the new limit; any other reservation is lowered to at most the new limit. A new limit that
-// fits no machine is reduced to the capacity of the smallest machine that can run the old limit. Running the
-// experiment returns FailedPrecondition if `limits` has no job of the cell. The texts and `limits` must outlive
-// the experiment.
+// Returns an experiment that replaces the limits of the jobs that have a row in `limits`. A reservation that
+// equals the limit becomes the new limit; any other reservation is lowered to at most the new limit. A new limit
+// that fits no machine is reduced to the capacity of the smallest machine into which the old limit fits. Running
+// the experiment returns FailedPrecondition if `limits` has no job of the cell. The texts and `limits` must
+// outlive the experiment.
 CellExperiment LimitsExperiment(std::string_view name, std::string_view help, const JobAmounts& limits);
 // Returns an experiment that replaces reservations, each at most the limit. Running the experiment returns the
 // errors of LimitsExperiment. The texts and `reservations` must outlive the experiment.

@@ -57,8 +57,8 @@ class CellIndex {
   uint32_t first_task(uint32_t job) const { return first_task_[job]; }
   uint32_t tasks() const { return first_task_.back(); }
   uint32_t job_of(uint32_t task) const { return job_of_task_[task]; }
-  // Returns, by machine of the model, 1 if the machine satisfies this set of constraints, else 0. Set 0 has no
-  // constraints.
+  // Returns one element per machine of the model: 1 if the machine satisfies this set of constraints, else 0. Set
+  // 0 has no constraints.
   const std::vector<uint8_t>& satisfied(uint32_t constraints) const { return satisfied_[constraints]; }
   size_t constraint_sets() const { return satisfied_.size(); }
   const CellDomains& domains(uint32_t number) const { return domains_[number]; }

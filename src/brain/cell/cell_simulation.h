@@ -23,7 +23,7 @@ namespace taut::brain {
 
 struct CellSimulationOptions {
   SchedulerOptions scheduler;    // `counting` is ignored, because a placed task is counted at its limit
-  int64_t end_ms = 0;            // > 0; events at this time still run
+  int64_t end_ms = 0;            // end of the simulation, > 0; events at this time still run
   int64_t warmup_ms = 0;         // initial time that is not measured; in [0, end_ms)
   int64_t pass_every_ms = 1000;  // shortest time between two passes; > 0
   // If true, the counted amount of a task falls from its limit to its reservation (Borg, section 5.5: after 300
@@ -65,7 +65,7 @@ struct CellStep {
   uint32_t machine = kNowhere;  // machine on which a kStarted task runs
 };
 
-// Sets the limits of jobs while the cell runs, window by window. The simulation's thread calls it.
+// Sets the limits of jobs while the cell runs, window by window. Called on the simulation's thread.
 class CellAutoscaler {
  public:
   virtual ~CellAutoscaler() = default;

@@ -46,7 +46,7 @@ class CellSpace {
   // Raw data for scores, by resource and then machine. free_numbers returns the values of free() as doubles, or of
   // production_free() if `production` is true. Unlike free(), these values are below 0 for a machine out of
   // service, so that the machine accepts no task. inverse_capacities returns 1 / capacity, or 0 without capacity.
-  // The pointers are valid as long as this object.
+  // The pointers are valid as long as this object exists.
   const double* free_numbers(bool production) const { return free_[production ? 1 : 0].data(); }
   const double* inverse_capacities() const { return inverse_.data(); }
 

@@ -23,8 +23,8 @@ CellState::CellState(const CellIndex& index, std::span<const uint32_t> machines,
       first_on_(machines.size(), kNowhere),
       next_(index.tasks(), kNowhere),
       previous_(index.tasks(), kNowhere),
-      // The log has a quarter of the machines, because a cache that misses more changes recomputes all scores
-      // anyway.
+      // The log stores a quarter as many changes as there are machines, because a cache that misses more changes
+      // recomputes all scores anyway.
       changes_(std::max<size_t>(1, machines.size() / 4)),
       load_(std::move(load)) {
   if (counting == CellCounting::kFromLimit) settled_.resize(index.tasks());

@@ -14,7 +14,7 @@ namespace taut::brain {
 
 inline constexpr uint32_t kNowhere = UINT32_MAX;
 
-// The amounts that a placed task adds to the reservations on its machine.
+// Selects the amounts that a placed task adds to the reservations on its machine.
 enum class CellCounting : uint8_t {
   kReservation,  // the task is counted at its reservation
   // the task is counted at its limit when placed; Settle lowers the amount to the reservation (Borg, section 5.5)

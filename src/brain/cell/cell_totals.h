@@ -74,12 +74,12 @@ struct CellTotals {
   std::array<CellTierTotals, kCellTiers> tiers;
   std::vector<CellHour> hours;
   CellHour mean;  // mean over the measured time
-  // Submissions, starts and ends of tasks, evictions, steps of reservations, and changes of machines, limits and
-  // capacities. Does not include passes.
+  // Number of submissions, starts and ends of tasks, evictions, steps of reservations, and changes of machines,
+  // limits and capacities. Does not include passes.
   uint64_t events = 0;
   uint64_t passes = 0;
   uint64_t limit_changes = 0, machine_failures = 0, machine_drains = 0;
-  double machine_hours_out = 0;      // out of service in the measured time
+  double machine_hours_out = 0;      // machine-hours out of service in the measured time
   uint64_t pending_jobs = 0;         // number of jobs with pending tasks at the end
   std::vector<CellPending> pending;  // the first pending jobs, higher tiers first
   bool partial = false;              // true if should_stop ended the simulation

@@ -13,10 +13,11 @@ namespace taut::brain {
 
 struct CompactionOptions {
   SchedulerOptions scheduler;
-  uint32_t trials = 11;          // number of trials, in [1, 1000]
-  double pending_share = 0.002;  // share of tasks, rounded down, that may stay pending, in [0, 1)
-  double percentile = 0.9;       // percentile of the trials' results, by nearest rank, in (0, 1]
-  uint32_t most_copies = 64;     // size of the largest cell that is tried, in copies of the original cell
+  uint32_t trials = 11;  // number of trials, in [1, 1000]
+  // Share of tasks that may stay pending, in [0, 1). The number of these tasks is rounded down.
+  double pending_share = 0.002;
+  double percentile = 0.9;    // percentile of the trials' results, by nearest rank, in (0, 1]
+  uint32_t most_copies = 64;  // size of the largest cell that is tried, in copies of the original cell
   uint64_t seed = 1;
 };
 

@@ -10,14 +10,14 @@
 
 namespace taut::brain {
 
-// Predicted load of the machines of one packing. Machines are numbered like in the packing's CellState. Not
+// Predicted load of the machines of one packing. Machines are numbered as in the packing's CellState. Not
 // thread-safe.
 class MachineLoad {
  public:
   virtual ~MachineLoad() = default;
 
-  // Returns the number of resources that the load predicts, which are the first rows of CellModel::resources.
-  // Reservations are added up for the other resources.
+  // Returns the number of resources that the load predicts: the first rows of CellModel::resources. Reservations
+  // are added up for the other resources.
   virtual size_t resources() const = 0;
   // Add puts a task on a machine, Remove takes a task off its machine. REQUIRES for Add: the task is on no
   // machine; for Remove: the task is on `machine`.

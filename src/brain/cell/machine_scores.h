@@ -17,7 +17,7 @@ namespace taut::brain {
 enum class CellScore : uint8_t {
   kBestFit,   // sum of f
   kWorstFit,  // E-PVM: sum of n^u(with the task) - n^u(without the task)
-  // sum of f + stranded_weight * sum of (f - min f), which is capacity that a full resource makes unusable
+  // sum of f + stranded_weight * sum of (f - min f); (f - min f) is capacity that a full resource makes unusable
   kHybrid,
 };
 
@@ -28,8 +28,8 @@ struct CellScoring {
   double stranded_weight = 2;  // >= 0
 };
 
-// Penalty added to a score for each preference that the machine does not meet. Far above the scores that usual
-// amounts cause.
+// Penalty added to a score for each preference that the machine does not meet. The penalty far exceeds the scores
+// of usual amounts.
 inline constexpr double kSoftPenalty = 1e6;
 
 // First reason why a task may not run on a machine.
@@ -96,7 +96,8 @@ class MachineScores {
   const CellScoring scoring_;
   const size_t resources_, machines_;
   const double *const free_[2], *const inverse_;  // data of space_
-  std::vector<std::vector<uint8_t>> satisfied_;   // by constraint set, then machine; empty: not computed yet
+  // Machines that satisfy a constraint set, by set, then machine. Empty: not computed yet.
+  std::vector<std::vector<uint8_t>> satisfied_;
   // For kWorstFit: n^(used share) by resource, then machine, including the first seen_ changes of the state.
   std::vector<double> grown_[2];
   uint64_t seen_ = 0;

@@ -78,8 +78,8 @@ class CellMaker {
     job.tasks = static_cast<uint32_t>(std::min(rng_.Pareto(1, kJobAlpha), std::max(1.0, o_.machines / 10.0)));
     job.tier = TierOf(production);
     double cpu = median_millicores * std::exp(kCpuSigma * rng_.Normal());
-    // Compares the share of the tasks so far instead of the jobs, because a few large jobs have most of the
-    // tasks.
+    // Compares production's share of the tasks so far, not its share of the jobs, because a few large jobs have
+    // most of the tasks.
     if (!production) {
       others_ += job.tasks;
       if (smalls_ + job.tasks <= kSmallTasks * others_) {

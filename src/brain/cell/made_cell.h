@@ -9,8 +9,8 @@
 namespace taut::brain {
 
 // Parameters of a synthetic cell. The defaults follow published figures of Borg's cells (Verma et al., EuroSys
-// 2015, sections 2.2 to 5.5; Tirmazi et al., EuroSys 2020). Production has about 70 % of the CPU by limit. 20 %
-// of the other tasks request less than 0.1 core. Job sizes and amounts are heavy-tailed, and amounts are not
+// 2015, sections 2.2 to 5.5; Tirmazi et al., EuroSys 2020). By limit, about 70 % of the CPU belongs to production.
+// 20 % of the other tasks request less than 0.1 core. Job sizes and amounts are heavy-tailed, and amounts are not
 // round. The reserved share of a limit, the mix of CPU and memory, and the shares of constraints are unpublished
 // and chosen here.
 struct MadeCellOptions {

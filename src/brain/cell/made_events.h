@@ -26,11 +26,12 @@ struct MadeCellEventsOptions {
   double daily_cycle = 0.3;  // the arrival rate peaks at (1 + daily_cycle) times its mean; [0, 1]
   // Days between failures of a machine, 0 if machines never fail, and hours of a repair.
   double failure_days = 60, repair_h = 2;  // means of exponential distributions
-  // Machines are serviced in turn: drained for notice_min, then down for maintenance_min.
+  // Each machine is serviced every maintenance_days: drained for notice_min minutes, then down for maintenance_min
+  // minutes.
   double maintenance_days = 28, maintenance_min = 30, notice_min = 15;
-  // The autoscaler sets limits to the reservation plus a margin. It sets the limit of a job that is known from
-  // earlier runs at submission, and the limit of another job a day later. Later limits deviate from the first
-  // limit by about change_sigma.
+  // The autoscaler sets limits to the reservation plus a margin. At submission, the autoscaler sets the limit of a
+  // job that is known from earlier runs. It sets the limit of any other job a day later. Later limits deviate from
+  // the first limit by about change_sigma.
   double known = 0.7, margin = 0.15;  // share of known jobs; margin as a share of the reservation
   // Changes of the limit per job and day, and the standard deviation of the logarithm of a change.
   double changes_a_day = 0.3, change_sigma = 0.15;

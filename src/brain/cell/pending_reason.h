@@ -15,13 +15,13 @@ namespace taut::brain {
 struct PendingReason {
   uint32_t machines = 0;  // number of machines of the cell, which is the sum of the counts below
   uint32_t feasible = 0;  // machines without an obstacle
-  // Machines by their first obstacle, in this order.
+  // Numbers of machines by their first obstacle. The order of the fields is the order of the checks.
   uint32_t out_of_service = 0;  // machines that failed or are drained
   uint32_t no_attribute = 0;    // machines that do not meet a constraint, or have no domain to spread over
   uint32_t too_small = 0;       // machines with less capacity than the request of one task
   uint32_t spread = 0;          // machines in a domain that already has max_per_domain tasks of the job
   uint32_t own_job = 0;         // machines that already have max_per_machine tasks of the job
-  // Machines by the first resource of which too little is free. Other resources may be short, too.
+  // Numbers of machines by the first resource of which too little is free. Other resources may be short, too.
   std::array<uint32_t, kMaxCellResources> no_room = {};
 
   // Machine for which the sum over resources of (missing amount / requested amount) is smallest. kNowhere if every

@@ -39,7 +39,7 @@ CellJobRun RecordedRunOf(const RecordedJob& job, const JobSpan& span) {
   return run;
 }
 
-// Returns the rows of machines or jobs by name, which have changed if CheckCell removed rows.
+// Returns the row number of each machine or job by name. CheckCell changes row numbers when it removes rows.
 template <typename Row>
 absl::flat_hash_map<std::string_view, uint32_t> RowsByName(const std::vector<Row>& rows) {
   absl::flat_hash_map<std::string_view, uint32_t> out;

@@ -94,7 +94,7 @@ void EventFold::Submit(const TraceEvent& event, uint64_t key) {
   const auto [at, added] = living_.try_emplace(key);
   if (!added) return odd_("submission of a task that is there", event);
   JobSpan& span = spans_[event.job];
-  // A row without requests has the largest request of the job's other tasks.
+  // A row without requests is assumed to have the largest request of the job's other tasks.
   at->second.cpu_cores = span.cpu_cores;
   at->second.memory_bytes = span.memory_bytes;
   Ask(event, at->second);

@@ -22,7 +22,7 @@ inline constexpr uint32_t kWholeJob = UINT32_MAX;  // value of TraceEvent::task 
 
 enum class TraceEventKind : uint8_t {
   kSubmit,
-  kReady,  // after this event, only the scheduler delays the start
+  kReady,  // the task or job can be scheduled; from now on, only the scheduler delays its start
   kStart,
   kEvict,
   kFail,
@@ -41,7 +41,7 @@ std::string_view EndName(size_t end);
 // A row of an event table: an event of a task or of a whole job.
 struct TraceEvent {
   int64_t time_us = 0;  // microseconds since the start of the trace; 0 for events before the trace
-  uint64_t place = 0;   // position of the row, which is reported and orders events of equal time
+  uint64_t place = 0;   // position of the row, for reports and for the order of events of equal time
   uint32_t job = 0, task = kWholeJob;
   float cpu_cores = kAbsent, memory_bytes = kAbsent;  // requested amounts; kAbsent: not in the row
   TraceEventKind kind = TraceEventKind::kSubmit;
@@ -103,7 +103,7 @@ struct JobSpan {
   int64_t submit_us = -1, ready_us = -1, start_us = -1, end_us = -1;
   TraceEventKind end = TraceEventKind::kFinish;  // end of the job, if an event of the whole job reports it
   uint32_t tasks = 0, live = 0;  // number of tasks; number of tasks that were submitted and have not ended
-  uint64_t runs = 0;             // number of tasks' runs that finished, failed or were killed
+  uint64_t runs = 0;             // number of runs of the job's tasks that finished, failed or were killed
   double run_us = 0;             // total time of these runs, microseconds
   float cpu_cores = 0, memory_bytes = 0;  // largest request of a task at its submission
   struct Change {

@@ -31,7 +31,8 @@ struct MachineCapacity {
   bool in_cell = false;
   double cpu_cores = 0, memory_bytes = 0;
 
-  double of(size_t resource) const { return resource == 0 ? cpu_cores : memory_bytes; }  // index by Resource
+  // Returns the capacity of a resource; `resource` is the index of a Resource.
+  double of(size_t resource) const { return resource == 0 ? cpu_cores : memory_bytes; }
 };
 
 // Machines and placements of tasks. Uses about 100 bytes per machine and event, 60 bytes per task and 12 bytes
@@ -101,7 +102,8 @@ class RecordedMachines {
 
   std::vector<Machine> machines_;
   absl::flat_hash_map<std::string, uint32_t> numbers_;
-  absl::flat_hash_map<uint64_t, Stays> stays_;  // by job and task; the stays of a task ascend without overlap
+  // Stays by job and task. The stays of a task ascend without overlap.
+  absl::flat_hash_map<uint64_t, Stays> stays_;
 };
 
 }  // namespace taut::brain

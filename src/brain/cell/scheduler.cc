@@ -268,8 +268,8 @@ CellScheduler::CachedClass* CellScheduler::TreeOf(uint32_t job) {
   if (const auto it = cached_.find(class_number); it != cached_.end() && options_.cached_classes > 0) {
     CachedClass& known = cache_[it->second];
     known.used = ++uses_;
-    // Tasks of the job may have left a domain since the last use. This affects all machines of the domain,
-    // although the log of changes does not contain them.
+    // Tasks of the job may have left a domain since the last use. All machines of the domain may then have other
+    // scores, although the log of changes does not contain these machines.
     if (index_.class_of(job).domains != UINT32_MAX) known.seen = kUnknown;
     return &known;
   }

@@ -35,7 +35,7 @@ struct SchedulerOptions {
   CellCounting counting = CellCounting::kReservation;
   bool preempt = true;
   // True if the scheduler evaluates identical tasks together, and skips machines without room until they change.
-  // Otherwise it examines all machines for each task. The placement does not depend on this option.
+  // If false, the scheduler examines all machines for each task. The placement does not depend on this option.
   bool equivalence_classes = true;
   // Number of classes whose scores are cached until their machines change; 0 disables the cache. The placement
   // does not depend on this option. A cached class requires 12 to 16 bytes per machine.
@@ -67,9 +67,10 @@ struct CellMove {
 // The queue and the placement of a cell's tasks. Not thread-safe.
 class CellScheduler {
  public:
-  // Uses `machines`, see CellState. The index must outlive the scheduler.
+  // Creates a scheduler of `machines`, which the constructor of CellState describes. The index must outlive the
+  // scheduler.
   CellScheduler(const CellIndex& index, std::vector<uint32_t> machines, const SchedulerOptions& options);
-  // Uses all machines of the model.
+  // Creates a scheduler of all machines of the model.
   CellScheduler(const CellIndex& index, const SchedulerOptions& options);
   CellScheduler(const CellScheduler&) = delete;
 
@@ -160,13 +161,13 @@ class CellScheduler {
   CellState state_;
   MachineScores scores_;
   std::vector<uint32_t> pending_;  // number of pending tasks by job
-  std::vector<uint8_t> queued_;    // 1 by job if the job is in queue_
+  std::vector<uint8_t> queued_;    // by job: 1 if the job is in queue_
   std::vector<uint32_t> queue_[kCellTiers];
   uint64_t all_pending_ = 0;
-  std::vector<uint8_t> submitted_;  // 1 by job if the job was submitted
+  std::vector<uint8_t> submitted_;  // by job: 1 if the job was submitted
   // Number of the last pass that preempted the task, by task; empty until the first preemption.
   std::vector<uint32_t> preempted_in_;
-  std::vector<uint8_t> finished_;  // 1 by task if the task has ended; empty until the first end
+  std::vector<uint8_t> finished_;  // by task: 1 if the task has ended; empty until the first end
   std::vector<CellMove> moves_;
   // 1 + the number of the state's changes at the time when no machine had room (by class), or victims (by class
   // and tier); 0: unknown.

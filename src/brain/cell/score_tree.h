@@ -62,7 +62,7 @@ class ScoreTree {
  private:
   static constexpr size_t kGroup = 16;
 
-  // Four independent lanes without branches, so that the compiler can vectorise.
+  // Uses four independent lanes without branches, so that the compiler can vectorise the loop.
   double LeastOf(size_t level, size_t group) const {
     const double* s = &levels_[level][group * kGroup];
     double lane[4];
