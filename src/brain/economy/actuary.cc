@@ -107,7 +107,7 @@ void Actuary::Compare(double available) {
   const double keep = std::exp2(-static_cast<double>(options_.step_s) / 86'400 / kLossDays);
   for (double& loss : loss_) loss *= keep;
   if (oldest != nullptr && std::isfinite(oldest->tail)) {
-    // The threshold is one bin higher, because values within one bin are indistinguishable.
+    // The threshold is one bin above `tail`, because values within one bin are indistinguishable.
     const double high = oldest->tail + ErrorHistogram::kBin * options_.capacity;
     dependence_.Add(step_, oldest->capacity - available > high);
   }
@@ -147,7 +147,7 @@ void Actuary::Calibrate(double missed, double steps) {
   surplus_ += ((1 - options_.promise) - missed) * steps;
   promised_steps_ += steps;
   missed_steps_ += missed * steps;
-  // most_risk bounds how fast a surplus can be used up, so that a surplus beyond the usable amount is dropped.
+  // A surplus above this bound is dropped, because most_risk limits the risk that a surplus can cause.
   const double recover = options_.recover_days * 86'400 / static_cast<double>(options_.step_s);
   const double risk = 1 - options_.promise;
   surplus_ = std::min(surplus_, (options_.most_risk - 1) * risk * recover);

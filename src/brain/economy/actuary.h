@@ -1,5 +1,5 @@
-// The actuary of one pool, tier and horizon. It forecasts how much of the capacity that the higher tiers leave
-// unused can be sold and will be available for a promised share of the time.
+// The actuary of one pool, tier and horizon. It forecasts the part of the capacity unused by higher tiers that can
+// be sold and will be available for a promised share of the time.
 //
 // Units are the caller's (cores, bytes, shares). Each step reports the capacity and the use of the higher tiers;
 // sold capacity can be used while it fits into the difference. A quote is a quantile statement about time or about
@@ -33,12 +33,12 @@ enum class PromiseOf : uint8_t {
 };
 
 struct ActuaryOptions {
-  double capacity = 1;         // planned capacity of the pool, > 0, which is the scale of the histograms
-  int64_t step_s = 300;        // seconds; a divisor of 1,800, or 3,600
+  double capacity = 1;         // planned capacity of the pool and scale of the histograms, > 0
+  int64_t step_s = 300;        // length of a step in seconds: a divisor of 1,800, or 3,600
   int64_t horizon_steps = 12;  // 1 step to 120 days
   double promise = 0.98;       // promised share of time or of horizons, [0.5, 0.99999]
   PromiseOf of = PromiseOf::kTime;
-  int64_t reclaim_steps = 0;  // 0 to one day, see ReclaimReading
+  int64_t reclaim_steps = 0;  // reclaim latency in steps, 0 to one day; see ReclaimReading
   ReclaimReading reading = ReclaimReading::kKept;
   double forget_days = 120;  // half-life of the error histograms in days, > 0
   double recover_days = 3;   // time constant for the compensation of past promises, in days, > 0
@@ -69,7 +69,7 @@ struct Evidence {
   double ordered_risk = 0;      // 1 - promise
   double calibrated_risk = 0;   // ordered_risk, adjusted by the outcome of past promises
   double used_risk = 0;         // calibrated_risk, corrected for few samples
-  double promised_steps = 0, missed_steps = 0;  // steps of past promises, and the missed ones of these steps
+  double promised_steps = 0, missed_steps = 0;  // steps of past promises; number of missed steps among them
   double horizons = 0;                          // number of disjoint horizons with a completed forecast
   double base = 0;                              // forecast of high use: weighted mean of the bases
   double margin = 0;                            // quantile of forecast errors that is added to `base`
@@ -105,8 +105,9 @@ class Actuary {
   // include this capacity.
   Quote Ask(double planned_use = 0) const;
 
-  // Records a promise of `amount` >= 0 for one horizon from the next step on, which replaces an earlier promise.
-  // Calibration uses recorded promises if there are any, otherwise the quotes that the actuary would have made.
+  // Records a promise of `amount` >= 0 for one horizon from the next step on. The new promise replaces an earlier
+  // one. Calibration uses recorded promises if there are any, otherwise the quotes that the actuary would have
+  // made.
   void Promised(double amount);
   // Returns the capacity less the use of the higher tiers, as ReclaimWindow computes it for the window that ends
   // with the last step; NaN if the last step was not measured.
@@ -156,7 +157,7 @@ class Actuary {
   double promised_amount_ = 0;
   int64_t promised_until_ = -1;
   bool promise_missed_ = false;  // true if a step of the current promise was missed
-  double surplus_ = 0;  // promised less actual misses, in steps: number of steps that may still be missed
+  double surplus_ = 0;           // number of steps that may still be missed: allowed less actual misses
   double promised_steps_ = 0, missed_steps_ = 0;
 };
 

@@ -140,7 +140,7 @@ TEST(Actuary, ALossOfCapacityIsOfferedNoMore) {
 struct Kept {
   double share = 0, sold = 0;  // kept share, and mean amount sold
 };
-// Sells every horizon from day `from` on. Returns the kept share and the mean amount.
+// Sells an amount for every horizon from day `from` on. Returns the kept share and the mean amount.
 Kept Sell(Actuary& actuary, const std::vector<double>& use, int64_t from) {
   double kept = 0, judged = 0, sold = 0, amount = -1;
   int64_t until = 0;

@@ -1,6 +1,6 @@
-// Decides whether a group may run something at a tier now. The verdict has every reason, and the nearest
-// alternatives that would fit. A decision changes nothing, so that every decision is a dry run. QuotaLedger
-// counts admitted jobs.
+// Decides whether a group may run tasks in a tier now. The verdict has every reason, and the nearest alternatives
+// that would fit. A decision changes nothing, so that every decision is a dry run. QuotaLedger counts admitted
+// jobs.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ namespace taut::brain {
 struct AdmissionRequest {
   std::string group, tier;
   QuotaVector per_task = {};
-  int64_t tasks = 1;     // admitted all together or not at all
-  int32_t priority = 0;  // higher is more important; decides which jobs end when quota is reclaimed
+  int64_t tasks = 1;  // admitted all together or not at all
+  // Priority; higher is more important. Determines the jobs that end when quota is reclaimed.
+  int32_t priority = 0;
   Timestamp now = {};
   std::optional<int64_t> duration_s = std::nullopt;  // expected run time; absent if unknown
 };
@@ -38,13 +39,14 @@ struct AdmissionOptions {
 
 enum class AdmissionOutcome : uint8_t {
   kAdmitted,  // the request fits now
-  kQueued,    // the request fits once other groups, or the group itself, release enough
+  kQueued,    // the request fits once other groups, or the group itself, release enough quota
   kRefused,   // the request would not fit even if all quota were unused
 };
 std::string_view Name(AdmissionOutcome outcome);  // returns, for example, "admitted"
 
 // Reason why a request does not fit now. There is one reason for each pair of a resource and a level of the tree
-// that has too little of the resource. If a resource is refused, its reasons describe an unused tree.
+// that has too little of the resource. If the amount of a resource would not fit even into an unused tree, the
+// reasons for this resource describe the unused tree.
 struct AdmissionReason {
   enum class Kind : uint8_t {
     kNoQuota,         // the group has no quota of the resource in the tier

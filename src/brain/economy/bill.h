@@ -60,8 +60,8 @@ struct BillLine {
   int64_t rate_from_s = 0;  // time from which the rate is valid, seconds since the epoch
   // Millicore-seconds or mebibyte-seconds; QuantityPerRate(resource) units cost one `rate`.
   uint64_t quantity = 0;
-  Money amount;  // >= 0
-  Money credit;  // in [0, amount]; above 0 only if the job missed its SLO
+  Money amount;  // charge before credits, >= 0
+  Money credit;  // service credit, in [0, amount]; above 0 only if the job missed its SLO
 };
 
 // Returns the line as text, such as "batch, cpu by usage: 12.500000 core-hours at 0.03 are 0.375". REQUIRES:

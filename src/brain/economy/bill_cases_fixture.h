@@ -50,7 +50,7 @@ inline UsageEntry RandomEntry(Rng& rng, size_t tiers) {
   return entry;
 }
 
-// Returns a random case. The tiers draw their rules from `rules`, with repetition.
+// Returns a random case. The rule of each tier is drawn from `rules`, with repetition.
 inline BillCase RandomBillCase(Rng& rng, std::span<const ChargeRule> rules) {
   BillCase c;
   const size_t tiers = 1 + rng.Below(4);

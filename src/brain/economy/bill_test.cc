@@ -57,7 +57,7 @@ std::vector<std::string> Totals(const Bill& bill) {
   return out;
 }
 
-// The example of papers, A17: capacity 64, usage 10, 20 and 25, limits in the ratio 1 : 2 : 2.
+// The pool has a capacity of 64. Usage is 10, 20 and 25, and requests are in the ratio 1 : 2 : 2.
 class SlackTax : public testing::Test {
  protected:
   PriceSheet sheet_ = Sheet({Tier("production", ChargeRule::kUsageSlackTax, "1", "0")});

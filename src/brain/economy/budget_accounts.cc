@@ -25,8 +25,8 @@ absl::Status CheckAmount(Money amount, std::string_view what, bool zero_too) {
                         " to ", ToText(kMostBudgetAmount)));
 }
 
-// Sets a value from a day on. A past day is allowed only while no value of the line is in force. Afterwards, past
-// values must not change, because spending was already attributed by these values.
+// Sets a value from a day on. A past day is allowed only while the timeline `line` has no value in force.
+// Afterwards, past values must not change, because spending was already attributed by these values.
 template <typename T>
 absl::Status SetFrom(Timeline<T>& line, int64_t from_s, T value, int64_t now_s, std::string_view what) {
   if (from_s % kDaySeconds != 0)

@@ -49,13 +49,13 @@ struct BudgetOverride {
 struct HolderState {
   std::string unit;        // the currency or an internal unit
   Money per_period;        // amount granted at the start of each period; only for businesses
-  CarryOver carry;         // only for businesses, because a group's money expires with the period
+  CarryOver carry;         // carry-over of a business; unused for a group, whose money expires
   bool removed = false;    // true: no longer in the definition; deleted when the period ends
   uint64_t frozen_by = 0;  // id of the entry that froze the holder; 0: not frozen
   std::string frozen_why;
   Money opened;  // balance at the start of the period, or when the holder was created
   Money granted, received, given, expired;  // amounts since `opened`
-  std::vector<BudgetOverride> overrides;    // also includes overrides that ended in this period
+  std::vector<BudgetOverride> overrides;    // overrides, including overrides that ended in this period
 
   Money balance() const {  // returns a value >= 0
     return {opened.micros + granted.micros + received.micros - given.micros - expired.micros};

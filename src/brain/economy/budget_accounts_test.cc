@@ -55,7 +55,8 @@ TEST(BudgetAccounts, MovesMoneyAndConvertsIt) {
   EXPECT_EQ(Do(accounts, TransferTo(kRetail, kShop, Coins(300))), absl::OkStatus());
   EXPECT_EQ(Do(accounts, TransferTo(kMedia, kShop, Coins(100))), absl::OkStatus());
   EXPECT_EQ(accounts.Find(kRetail)->balance(), Coins(700));
-  EXPECT_EQ(accounts.Find(kShop)->balance(), Coins(350));  // includes 100 credits, which are 50 EUR
+  // The balance includes 100 credits, which are 50 EUR.
+  EXPECT_EQ(accounts.Find(kShop)->balance(), Coins(350));
   EXPECT_EQ(accounts.totals().at("credits").converted_out, Coins(100));
   EXPECT_EQ(accounts.totals().at("EUR").converted_in, Coins(50));
   BudgetEntry split = Ask(BudgetAct::kSplit, kRetail, {100});

@@ -124,7 +124,8 @@ class BudgetCheck {
   std::vector<std::string> out_;
 };
 
-// Returns the steps that must be added to a line of the ledger, so that the line agrees with the definition.
+// Returns the steps that must be added to the timeline `line` of the accounts, so that it agrees with the
+// definition.
 template <typename T>
 absl::StatusOr<Timeline<T>> MissingSteps(const std::string& what, const DefinedSteps<T>& defined,
                                          const Timeline<T>& line, int64_t period_from_s, int64_t now_s) {

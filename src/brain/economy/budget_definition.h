@@ -19,8 +19,7 @@ namespace taut::brain {
 template <typename T>
 using DefinedSteps = std::vector<std::pair<std::optional<int64_t>, T>>;
 
-// The decision on new requests for quota of a group without money (see HeldGroups). Running jobs continue in
-// either case.
+// Treatment of new quota requests of a group without money (see HeldGroups). Running jobs continue in either case.
 enum class WhenSpent : uint8_t { kContinue, kRefuse };
 
 // The definition in a file.

@@ -99,16 +99,16 @@ struct BudgetEntry {
   BudgetAct act = BudgetAct::kPeriod;
   BudgetHolder of;  // holder; unused by kPeriod, kPrices and kRate
   BudgetHolder to;  // receiver of a kTransfer
-  Money amount;     // the act's amount; for kBusiness per period, for kClose granted for the next period
+  Money amount;     // amount of the act; kBusiness: per period; kClose: granted for the next period
   Money received;   // amount of a kTransfer in the unit of `to`
-  std::vector<BudgetPart> parts;  // for kSplit and kFunding
-  std::string unit;     // for kBusiness and kRate; for kPeriod the currency; otherwise the unit of `of`
-  Money rate;           // for kRate
-  Price price;          // for kPrices; from_s is ignored
-  CarryOver carry;      // for kBusiness
-  int64_t from_s = 0;   // for kFunding, kRate, kPrices: start of a day; for kPeriod: its first day
-  int64_t until_s = 0;  // for kPeriod and kOverride
-  Money spent, carried, expired;  // for kClose, amounts of the ended period
+  std::vector<BudgetPart> parts;  // parts of kSplit and kFunding
+  std::string unit;     // unit of kBusiness and kRate; currency of kPeriod; otherwise the unit of `of`
+  Money rate;           // value of one unit in the currency, for kRate
+  Price price;          // prices of kPrices; from_s is ignored
+  CarryOver carry;      // carry-over of kBusiness
+  int64_t from_s = 0;   // start of a day for kFunding, kRate and kPrices; first day of kPeriod
+  int64_t until_s = 0;  // end of kPeriod and kOverride
+  Money spent, carried, expired;  // amounts of the period that kClose ends
 
   bool operator==(const BudgetEntry&) const = default;
 };

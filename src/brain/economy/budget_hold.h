@@ -15,10 +15,10 @@ namespace taut::brain {
 // them.
 using GroupHolds = std::map<std::string, std::string, std::less<>>;
 
-// Returns the groups with WhenSpent::kRefuse that have no money. The own money of such a group is spent or frozen.
-// In addition, no business pays for the group, or at least one of its businesses is frozen or has no money left
-// for the open period. `spent` is the spending in the open period so far. Empty while no period is open. O(groups
-// * their businesses * log n).
+// Returns the groups with WhenSpent::kRefuse that have no money. Such a group's own money is spent or frozen. In
+// addition, no business pays for the group, or at least one of its businesses is frozen or has no money left for
+// the open period. `spent` is the spending in the open period so far. Empty while no period is open. O(groups *
+// their businesses * log n).
 GroupHolds HeldGroups(const BudgetDefinition& definition, const BudgetAccounts& accounts,
                       const SpentByHolder& spent, int64_t now_s);
 

@@ -17,7 +17,7 @@ struct GroupDay {
   std::string group;
   int64_t day_s = 0;  // start of the day, seconds since the epoch
   Money amount;
-  Money again = {};  // part of `amount` that another group spends, too; totals count it once, with that group
+  Money again = {};  // part of `amount` that another group also spends; totals count it once, with that group
 };
 
 // Spending of one group by payer.

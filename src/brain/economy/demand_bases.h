@@ -1,5 +1,5 @@
 // Forecasts (bases) of the high use of the higher tiers over a horizon, from their past use. The actuary adds a
-// margin to a base, which absorbs a constant error. A base therefore only has to rank times correctly.
+// margin to a base. The margin absorbs a constant error, so that a base only has to rank times correctly.
 #pragma once
 
 #include <array>
@@ -16,7 +16,8 @@ inline constexpr size_t kDemandBases = 5;
 // slot lasts half an hour, or one step if a step is longer.
 class SeasonProfile {
  public:
-  // Creates `slots` of `slot_steps` steps each. The mean of a slot averages over about `memory` seasons.
+  // Creates `slots` time slots of `slot_steps` steps each. The mean of a slot averages over about `memory`
+  // seasons.
   SeasonProfile(int64_t slots, int64_t slot_steps, double memory, int64_t hour_steps);
   // Adds a step. `deviation` is the use less the level to which the caller adds ForecastAt's result; NaN if not
   // measured.

@@ -13,10 +13,10 @@
 // Rounding: when an amount is shared in proportion, each part is rounded down. The parts with the largest
 // fractions then receive one of the remaining units each. If fractions are equal, the part with the larger weight
 // is preferred, then the part with the smaller name. The parts therefore always sum up exactly, and the order of
-// groups does not matter.
-// Example: a spare of 45 by weights 60, 50, 80 is 14.21, 11.84, 18.95. Rounded down, the parts are 14 + 11 + 18.
-// The second and third child receive the two remaining units: 14, 12, 19. If the first child requests only 5 of
-// its 14, the 9 returned units are shared as 3.46 and 5.54, which are +3 and +6.
+// groups does not matter. Example: a spare of 45, divided by the weights 60, 50 and 80, is 14.21, 11.84 and 18.95.
+// Rounded down, the parts are 14 + 11 + 18. The second and third child receive the two remaining units: 14, 12,
+// 19. If the first child requests only 5 of its 14, the 9 returned units are shared as 3.46 and 5.54, which are +3
+// and +6.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct ElasticGroup {
   std::string parent = {};  // "" for a child of the root
   int64_t min = 0;          // guaranteed amount; at least the sum of the children's minimums
   std::optional<int64_t> max = std::nullopt;     // absent if unbounded
-  std::optional<int64_t> weight = std::nullopt;  // absent: max; 0: no part of the spare
+  std::optional<int64_t> weight = std::nullopt;  // weight; absent: max is used; 0: no part of the spare
   int64_t request = 0;                           // 0 for a group with children
   bool lends = true;  // true if other groups may use the unused part of the minimum
 };
@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<ElasticShare>> ShareElastically(std::span<const Elast
 // A participant in proportional sharing.
 struct Proportion {
   std::string_view name;
-  int64_t weight = 0;  // in [0, kMaxQuotaAmount]
+  int64_t weight = 0;  // weight, in [0, kMaxQuotaAmount]
 };
 // Splits `amount` in proportion to the weights, by the rounding rule above. All parts are 0 if all weights are
 // 0. REQUIRES: amount in [0, kMaxQuotaAmount].

@@ -40,8 +40,8 @@ TEST(ShareInProportion, GivesTheRemainingUnitsToTheLargestFractions) {
   EXPECT_TRUE(ShareInProportion({}, 4).empty());
 }
 
-// Koordinator's example: the first group uses 5 of its 10. The minimums of the other groups are 15, 20 and 15.
-// The second group needs only 5 of its part of 14 of the spare 45.
+// Koordinator's example: the first group uses 5 of its 10. The minimums of the other groups are 15, 20 and 15. The
+// second group needs only 5 of the 14 that it receives of the spare 45.
 TEST(ShareElastically, SharesTheSpareAgainWhileSomeoneIsSatisfied) {
   const std::vector<ElasticGroup> groups = {
       {.name = "1", .min = 10, .weight = 40, .request = 5},
@@ -137,7 +137,7 @@ std::vector<ElasticGroup> RandomGroups(Rng& rng) {
   for (const ElasticGroup& g : groups) {
     if (!g.parent.empty()) leaf[std::stoul(g.parent)] = false;
   }
-  // from the last group up, because children follow their parents
+  // Iterates from the last group to the first, because children follow their parents.
   for (size_t i = groups.size(); i-- > 0;) {
     ElasticGroup& g = groups[i];
     g.min += static_cast<int64_t>(rng.Below(30));

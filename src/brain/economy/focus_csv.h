@@ -24,7 +24,7 @@ class FocusCsv {
   const std::string& TextOfTime(int64_t seconds);
 
   const FocusRows rows_;
-  // Texts of recent times, because rows have only a few distinct times.
+  // A time and its formatted text, cached because rows have only a few distinct times.
   struct KnownTime {
     int64_t seconds = 0;
     std::string text;

@@ -45,7 +45,7 @@ struct FocusCell {
 };
 // A column, and the function that reads its cell from a row.
 struct FocusColumn {
-  std::string_view name;  // such as "BilledCost"; columns of Tautline start with x_
+  std::string_view name;  // name, such as "BilledCost"; columns of Tautline start with x_
   FocusKind kind = FocusKind::kText;
   bool optional = false;  // true if the cell may be empty
   FocusCell (*of)(const FocusRow&) = nullptr;

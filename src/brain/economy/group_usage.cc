@@ -104,7 +104,7 @@ void GroupUsage::Recount() {
   tree_ = *std::move(tree);
   for (auto& [id, request] : requests_) request.live = {};
   std::map<std::pair<std::string, std::string>, UncoveredUse> uncovered;
-  // Counts a use in the tree, or as uncovered. Returns the uncovered use.
+  // Counts a use in the tree, or as uncovered. Returns the uncovered use; null if the tree covers the use.
   const auto count = [&](const QuotaUse& use) -> UncoveredUse* {
     if (Covers(use.group, use.tier)) {
       Change(tree_, use, true);

@@ -46,7 +46,7 @@ struct TaskUse {
 struct UncoveredUse {
   std::string group, tier;
   uint64_t jobs = 0;      // number of jobs without a request
-  std::string first_job;  // first name in order
+  std::string first_job;  // first of the jobs' names in order
   uint64_t requests = 0;  // number of open requests
   QuotaVector amounts;    // amounts of jobs and requests
 };
@@ -69,7 +69,7 @@ class GroupUsage {
   void ClearTasks();
   // Counts a request as open. No effect if the request is open already, because its amounts never change.
   void Open(const QuotaRequest& request);
-  // Ends the count of a request. No effect if the request is not open.
+  // Stops counting a request. No effect if the request is not open.
   void Close(uint64_t id);
 
   const QuotaTree& tree() const { return tree_; }

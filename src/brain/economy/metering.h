@@ -41,13 +41,13 @@ struct UsageEntry {
 // Capacity of the pool in [start_s, end_s), and its cost to the platform.
 struct CapacityWindow {
   int64_t start_s = 0, end_s = 0;
-  PerResource<uint64_t> capacity = {};  // in the units of UsageQuantities
+  PerResource<uint64_t> capacity = {};  // capacity, in the units of UsageQuantities
   std::optional<Money> machine_cost;    // absent: the capacity is priced at BillOptions::cost_price
   Money overhead;  // shared cost in addition to machines: control plane, licences, people
 };
 
 // Slack of one resource in a part of a capacity window without price changes. Slack is capacity - quantities
-// charged under other rules - usage under the slack tax, at least 0 (papers, chargeback rules).
+// charged under other rules - usage under the slack tax, at least 0.
 struct SlackOfResource {
   uint64_t capacity = 0;
   uint64_t charged = 0;    // quantity charged under other rules

@@ -72,7 +72,7 @@ absl::StatusOr<Money> ParseMoney(std::string_view text) {
   uint64_t micros = 0;
   bool overflow = false;
   for (size_t i = 0; i < whole.size() + kDecimals; ++i) {
-    const size_t decimal = i - whole.size();  // used only from the end of the whole part on
+    const size_t decimal = i - whole.size();  // index of the decimal; valid only after the whole part
     const char digit = i < whole.size() ? whole[i] : decimal < decimals.size() ? decimals[decimal] : '0';
     overflow = overflow || __builtin_mul_overflow(micros, uint64_t{10}, &micros) ||
                __builtin_add_overflow(micros, static_cast<uint64_t>(digit - '0'), &micros);

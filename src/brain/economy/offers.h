@@ -1,4 +1,4 @@
-// Computes what each tier of a pool can still sell.
+// Computes the amount that each tier of a pool can still sell.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ struct TierOffer {
 
 // Offers of all tiers of a pool.
 struct PoolOffer {
-  std::vector<TierOffer> tiers;  // in the order of the argument
+  std::vector<TierOffer> tiers;  // offers, in the order of the argument `tiers`
   double sold = 0;               // amount sold over all tiers; may exceed the capacity
 };
 

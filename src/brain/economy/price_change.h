@@ -13,7 +13,7 @@ namespace taut::brain {
 // A change that affects bills of the past.
 struct PriceChange {
   int64_t from_s = 0, to_s = 0;  // usage in [from_s, to_s) is billed differently
-  std::string what;              // such as "tier production: 0.04 per core-hour, was 0.031"
+  std::string what;              // description, such as "tier production: 0.04 per core-hour, was 0.031"
   bool operator==(const PriceChange&) const = default;
 };
 

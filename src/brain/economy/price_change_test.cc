@@ -39,7 +39,7 @@ TEST(PriceChanges, APriceOfThePastIsNamedWithItsTime) {
   EXPECT_THAT(
       ChangesBefore(PricingBefore(), after, kChangedAt),
       ElementsAre(PriceChange{kAlways, 500, "tier production: 0.05 per core-hour, was 0.04 per core-hour"}));
-  // Inserts a price that is valid from a past time until the next price, which is unchanged.
+  // Inserts a price that is valid from a past time until the unchanged next price.
   after = PricingBefore();
   after.sheet.tiers[0].prices.insert(after.sheet.tiers[0].prices.begin() + 1,
                                      Price{200, {Money{40'000}, Money{6'000}}});

@@ -129,8 +129,8 @@ absl::Status PriceSheet::Check(std::span<const std::string_view> required) const
   return absl::OkStatus();
 }
 
-// Returns the default tiers. Obtainability and availability are about 1 for production, 0.98 for batch and 0 for
-// free (papers, mechanism of budget and quota). The values of monitoring and mid have no source.
+// Returns the default tiers. The published obtainability and availability are about 1 for production, 0.98 for
+// batch and 0 for free. The values of monitoring and mid have no source.
 PriceSheet DefaultTiers() {
   PriceSheet sheet;
   const auto add = [&sheet](std::string_view name, int64_t slo_ppm, ChargeRule rule) {

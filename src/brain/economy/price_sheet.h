@@ -25,7 +25,7 @@ enum class ChargeRule : uint8_t {
 };
 struct ChargeRuleInfo {
   ChargeRule rule;
-  std::string_view name;  // such as "max_request_usage"
+  std::string_view name;  // name, such as "max_request_usage"
   std::string_view what;  // human-readable description of one line
 };
 // Returns all rules.
@@ -62,8 +62,8 @@ std::string RatesText(const Price& price);
 // A tier with its SLO, charge rule and prices.
 struct PriceTier {
   std::string name;
-  // The SLO in parts per million (papers: budget and quota). Obtainability is the probability that requested
-  // quota is granted, availability the probability that a running task is not reclaimed.
+  // The SLO in parts per million. Obtainability is the probability that requested quota is granted, availability
+  // the probability that a running task is not reclaimed.
   int64_t obtainability_ppm = 0, availability_ppm = 0;
   ChargeRule rule = ChargeRule::kReservation;
   // Share of a window's charge that is credited if the job misses its SLO in the window.
@@ -79,8 +79,8 @@ inline constexpr std::string_view kDefaultTierNames[] = {"monitoring", "producti
 
 // All tiers of a pool, in one currency.
 struct PriceSheet {
-  std::string currency = "USD";  // for display; may be an internal unit
-  std::vector<PriceTier> tiers;  // by descending priority; names may differ from the default names
+  std::string currency = "USD";  // currency for display; may be an internal unit
+  std::vector<PriceTier> tiers;  // tiers by descending priority; names may differ from the default names
 
   std::optional<uint16_t> TierNamed(std::string_view name) const;
   // Checks whether the sheet can be used for bills. Returns InvalidArgument with the first error:

@@ -25,7 +25,7 @@ struct PoolPrices {
 // set.
 struct TierRule {
   std::string match;
-  std::optional<int> least_priority, most_priority;  // both bounds are set or none; inclusive
+  std::optional<int> least_priority, most_priority;  // inclusive bounds of the priority; both are set or none
   uint16_t tier = 0;                                 // index of the tier in the sheet
 };
 

@@ -53,7 +53,8 @@ std::string_view Name(PromiseVerdict verdict);
 struct KeptSummary {
   int64_t promises = 0, promises_kept = 0;  // numbers of promises with at least one measured step
   int64_t unmeasured_promises = 0;
-  ShareInterval promises_interval;  // interval of the share of kept promises, as if promises were independent
+  // Interval of the share of kept promises, computed as if promises were independent.
+  ShareInterval promises_interval;
   int64_t steps = 0, missed_steps = 0;
   // Mean length of a run of missed steps. Misses less than an hour apart form one run, which counts as one
   // independent sample.
@@ -62,7 +63,7 @@ struct KeptSummary {
   ShareInterval time_interval;  // confidence interval of kept_time, for steps / run_steps independent samples
   // Statistics of the promised amounts. amount_variation is the standard deviation / mean.
   double mean_amount = 0, least_amount = 0, amount_variation = 0;
-  // kKept or kBroken if the whole time_interval is above or below the level.
+  // kKept or kBroken if the whole time_interval is above or below the level, else kUndecided.
   PromiseVerdict verdict = PromiseVerdict::kUndecided;
 };
 

@@ -40,7 +40,7 @@ QuotaSpec Spec() {
   return spec;
 }
 
-// Returns a random request. Each tier has a third of the jobs, which use about `share` of a group's quota.
+// Returns a random request. On average, the jobs of a group in a tier use the share `share` of the group's quota.
 AdmissionRequest Any(Rng& rng, double share) {
   AdmissionRequest r{.group = GroupName(rng.Below(kGroups)), .tier = kTiers[rng.Below(3)]};
   const double jobs = static_cast<double>(kJobs) / kGroups / 3;
@@ -66,7 +66,7 @@ QuotaLedger Full(double share, bool more, const std::string& spared = "") {
   return ledger;
 }
 
-// Benchmarks single requests. Each request is decided, counted if admitted, and then replaces a released job.
+// Benchmarks single requests. Each request is decided and, if it is admitted, counted and then released.
 void Admissions(benchmark::State& state, double share, double size, bool releases) {
   QuotaLedger ledger = Full(share, size > 1);
   const std::vector<ExpectedRelease> ends = releases ? ledger.Releases() : std::vector<ExpectedRelease>();

@@ -47,7 +47,7 @@ class QuotaLedger {
                                          std::span<const ExpectedRelease> releases = {},
                                          const AdmissionOptions& options = {});
   // Counts a running job even if it does not fit, as after a restart. Returns the errors of QuotaTree::Add, and
-  // for the id the errors of Admit.
+  // the errors of Admit for the id.
   absl::Status Take(HeldJob job);
   // Releases a job. Returns false if the ledger does not contain the id, so that releasing a job twice is
   // harmless.

@@ -123,7 +123,8 @@ class QuotaRequests {
   bool use_changed_ = false;         // true if SetUse was called since the last Due
   // Groups whose queued requests were held when the queue was last examined.
   std::set<std::string> held_queue_;
-  // Queued requests that cannot fit, with the time at which this process first noticed it.
+  // Queued requests that cannot fit, by id, with the time at which this process first detected that they cannot
+  // fit.
   std::map<uint64_t, Timestamp> never_fits_;
   std::vector<uint64_t> opened_;  // requests that Apply opened since the last Due
   uint64_t last_id_ = 0;

@@ -152,7 +152,7 @@ TEST(QuotaRequests, ARequestForAJobThatRunsAlreadyIsNotDecidedBesideIt) {
   const std::vector<JobUse> use = {UsedBy("shop/web", "a", 13'000)};
   requests.SetUse(use, At(300));
   const uint64_t id =
-      // would not fit in addition to the job's 13 cores
+      // The request would not fit in addition to the job's 13 cores.
       Make(requests, AskFor("a", 14'000, 301), "shop/web");
   EXPECT_EQ(StateOf(requests, id), "admitted");
   EXPECT_EQ(InUse(requests, "a"), 14'000);
@@ -315,7 +315,7 @@ TEST(QuotaRequests, AQueuedRequestOutlivesAShortMistakeInTheQuota) {
   Step(requests, 20);
   EXPECT_EQ(StateOf(requests, waits), "queued");
   EXPECT_THAT(requests.Find(waits)->reason, Not(HasSubstr("no longer fit")));
-  // The hour restarts.
+  // The new mistake restarts the hour.
   ASSERT_TRUE(requests.ChangeQuota(wrong).ok());
   Step(requests, 3000);
   Step(requests, 6599);

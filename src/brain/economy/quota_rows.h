@@ -28,7 +28,7 @@ struct QuotaRowView {
   QuotaCell cell;
   int64_t available = 0;  // highest amount that the group may additionally use now
   int64_t maximum = 0;    // highest amount that the group could use if all quota were unused
-  std::optional<QuotaAdvice> advice = std::nullopt;  // set by the caller that has a history
+  std::optional<QuotaAdvice> advice = std::nullopt;  // advice, which a caller with a history sets
 
   // Returns the use that is borrowed from the cohort above; 0 for a group without a parent.
   int64_t borrowed() const { return cell.parent < 0 ? 0 : std::min(beyond(), cell.borrow); }

@@ -127,7 +127,7 @@ TEST(QuotaTree, APoolLendsAmongItsMembers) {
                   {"c", "all", {CpuQuota(5)}}},
                  {{"a and b", {"a", "b"}}}};
   QuotaTree tree = *QuotaTree::Make(spec);
-  EXPECT_EQ(Available(tree, "a"), 23);  // includes the 2 that b may borrow
+  EXPECT_EQ(Available(tree, "a"), 23);  // includes the amount of 2 that b may borrow
   EXPECT_EQ(Available(tree, "b"), 23);
   EXPECT_EQ(Available(tree, "c"), 5);
   ASSERT_TRUE(tree.Add(Use("b", 20)).ok());
@@ -285,7 +285,7 @@ struct Walk {
     }
   }
   const QuotaLane& lane() const { return tree.lane(0, 0); }
-  // Adds a use that fits to a random group, or removes a part of the group's use.
+  // Adds a fitting use to a random group, or removes a part of the group's use.
   void Step() {
     const int32_t g = leaves[rng.Below(leaves.size())];
     const bool add = rng.Below(3) > 0;

@@ -49,7 +49,8 @@ class QuotaVector {
 
 // Returns the larger amount of each resource.
 QuotaVector Larger(const QuotaVector& a, const QuotaVector& b);
-// Returns a + sign * b for each resource, without a check of bounds. For sums of uses that are already counted.
+// Returns a + sign * b for each resource, without a check of bounds. Intended for uses that are already counted,
+// whose sums are within the bounds.
 QuotaVector Sum(const QuotaVector& a, const QuotaVector& b, int64_t sign);
 
 // Formats an amount exactly, such as "1.5 cores", "1536MiB of memory" or "3 gpu".

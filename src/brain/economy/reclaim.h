@@ -1,5 +1,5 @@
-// Plans how a group reclaims its nominal quota that other groups borrow: which jobs of the other groups must
-// end, when and why.
+// Plans the reclaim of a group's nominal quota that other groups borrow: the jobs of the other groups that must
+// end, each with the time and the reason.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,9 @@ struct ReclaimVictim {
 struct ReclaimPlan {
   // True if the request fits once the victims' use is released. Without victims, true if the request fits now.
   bool enough = false;
-  std::vector<ReclaimVictim> victims;  // in the order of choice; empty if all victims would not suffice
-  std::vector<std::string> why_not;    // explanation in sentences; empty if `enough`
+  // Jobs to end, in the order of choice; empty if all jobs would not suffice.
+  std::vector<ReclaimVictim> victims;
+  std::vector<std::string> why_not;  // explanation in sentences; empty if `enough`
 };
 
 // Chooses victims that make the request fit. Candidates are jobs of the request's tier in other groups that use

@@ -1,6 +1,6 @@
 // Kinds of sale of a pool's tiers, depending on the tier's promise:
-// - reserved: sold against the capacity, less the purchases in other reserved tiers; granted capacity always
-// runs.
+// - reserved: sold against the capacity, less the purchases in other reserved tiers; granted capacity is never
+//   reclaimed.
 // - slack: capacity that the higher tiers are expected not to use; it is reclaimed when the higher tiers use it.
 // - spare: all capacity, without a promise; it is reclaimed like slack.
 #pragma once

@@ -22,8 +22,8 @@ struct ChargeChange {
 
 // Charges before and after the change.
 struct ChangedCharges {
-  JobBill before, after;  // without idle cost and overhead
-  Money difference;       // after - before, of the totals
+  JobBill before, after;  // bills of the job, without idle cost and overhead
+  Money difference;       // total of `after` less total of `before`
 };
 
 // Computes the charges before and after a change. `entries` are all entries of one job in `bill`; `windows` and
