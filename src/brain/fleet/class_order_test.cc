@@ -27,7 +27,7 @@ Sums LimitsOf(Policy recommender, Resource resource, const std::array<JobPolicy,
   VerticalSettings settings;
   settings.analogs.min_rows = 20;
   settings.analogs.min_days = 3;
-  // With these target shares, the price determines the limits, and not the bounds on a single job.
+  // With these target shares, the limits follow from the price and not from the bounds for a single job.
   settings.analogs.cpu_oom_days = 0.1;
   settings.work_function.memory_above = 0.005;
   FleetModels models(settings);

@@ -44,7 +44,7 @@ enum class Trigger : uint8_t { kWindow, kOom, kSetting, kGrowth };
 
 // Output of one pass, for the store, actuators and front ends.
 struct PassOutput {
-  std::vector<Decision> decisions;      // each has an id
+  std::vector<Decision> decisions;      // decisions, each with an id
   std::vector<SettingChange> settings;  // settings changed by migration between modes; each has an id
   // Totals of the fleet in the pass's window.
   FleetPoint point;
@@ -98,7 +98,7 @@ struct FleetState {
   bool Enforced(const LiveJob& job) const;
   // Returns the evidence that decided limits are applied; kNo if the limits are not applied.
   LimitsApplied AppliedTo(const LiveJob& job) const;
-  // Returns how the size that was chosen for the job's tasks is used.
+  // Returns the use of the size that was chosen for the job's tasks.
   SizeUse SizeUseOf(const LiveJob& job) const;
   // Returns the limit at which the job's tasks run; in a dry run, the decided limit as if it were applied.
   // Absent: unlimited.
@@ -130,7 +130,7 @@ struct FleetState {
   LoadAnalogs load_analogs;  // loads of the jobs whose number of tasks is scaled
   RiskTable risks;           // promised and delivered risk of all jobs on ended days
   JobTable<LiveJob> jobs;
-  // Returns the key of `ids`, which is the job's name.
+  // Maps a job to its key in `ids`, the job's name.
   struct NameOfJob {
     const JobTable<LiveJob>* jobs;
     std::string_view operator()(uint32_t id) const { return (*jobs)[JobId{id}].record->name; }
@@ -173,9 +173,9 @@ void StartDay(LiveJob& job, int32_t day);
 void RecommendAgain(LiveJob& job, WindowId next);
 // Computes the recommendations for the window after the newest window again; no effect before the first window.
 void RecommendAgain(const FleetState& state, LiveJob& job);
-// Returns the time for a decision made at `now_s`: at least 1 s after the newest window's end. The second is
-// needed because a restart replays windows and decisions in order of time. The restart treats every decision up to
-// a window's end as included in the window's checkpoint.
+// Returns the time for a decision made at `now_s`: at least 1 s after the newest window's end. The difference is
+// required, because a restart replays windows and decisions in order of time. The restart treats every decision up
+// to a window's end as included in the window's checkpoint.
 int64_t DecisionTime(const FleetState& state, int64_t now_s);
 // Returns true if the platform that runs the tasks applies limits when tasks start; false if agents apply
 // limits. If true, a series of limits may report Tautline's own orders.

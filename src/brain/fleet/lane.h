@@ -49,7 +49,7 @@ class Lane {
     Take(recommender_->Recommend(event.window.next()));
   }
 
-  // Uses the answer of an external recommender for window `next` and later ones.
+  // Uses the answer of an external recommender from window `next` on.
   void TakeExternal(const ExternalLimit& limit, WindowId next) {
     recommender_->TakeExternal(limit);
     Take(recommender_->Recommend(next));

@@ -15,7 +15,8 @@ namespace {
 // Returns the accounted quantity if each task has `amount` during a whole window.
 uint64_t Quantity(Resource r, double amount, uint32_t tasks) {
   const double units = amount * UnitOf(r).accounted;
-  constexpr double kMost = 1e15;  // a damaged figure must not result in a huge bill
+  // Bound on an amount, so that a damaged figure does not result in a huge bill.
+  constexpr double kMost = 1e15;
   return static_cast<uint64_t>(std::llround(std::clamp(units * tasks * kWindowSeconds, 0.0, kMost)));
 }
 

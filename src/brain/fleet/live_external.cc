@@ -26,8 +26,8 @@ ExternalReplicas ReplicasOf(const LiveReplicas& replicas) {
           .is_of_cpu = figures.is_of_cpu};
 }
 
-// Returns the measured signals, and the other signals that `replicas` reads, without values. `replicas` may be
-// null.
+// Returns the measured signals, and also, without values, the other signals that `replicas` reads. `replicas` may
+// be null.
 std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const LiveReplicas* replicas) {
   std::map<std::string, std::optional<double>> named;
   if (replicas != nullptr) {

@@ -1,4 +1,4 @@
-// Data of a window for an external recommender, and the answers of the external recommender.
+// Data of a window for an external recommender, and the recommender's answers.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class LiveExternal {
   // Appends the data of each job in closed.jobs[first, last) that uses an external recommender. Call after
   // Decide.
   void Jobs(const ClosedWindow& closed, size_t first, size_t last, std::vector<ExternalJob>& out) const;
-  // Uses an answer immediately and makes a decision. Returns false if the job is unknown, does not (or no
-  // longer) use an external recommender, or needs history, or if no window was closed yet.
+  // Uses an answer immediately and makes a decision. Returns false if the job is unknown, does not use an external
+  // recommender, or needs history. Also returns false if no window was closed yet.
   bool Take(const ExternalAnswer& answer, int64_t now_s, PassOutput& out);
 
  private:

@@ -27,7 +27,7 @@ class LiveHistory {
   void WantOfChunk(uint32_t chunk);
   // Replaces lanes by new lanes that have processed `days`, the job's OOM kills and its decisions, each list
   // ascending. Replaces the lanes with needs_history; if no lane has needs_history, replaces all lanes. No day
-  // counts twice, because the lanes are new. REQUIRES: the job exists. Cost: a replay of the days.
+  // counts twice, because the lanes are new. REQUIRES: the job exists. Costs a replay of the days.
   void Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms,
                std::span<const Decision> decisions = {});
 
@@ -37,7 +37,7 @@ class LiveHistory {
 
   FleetState& s_;
   ReplicaPass& replicas_;
-  DaySignals signals_;  // reused between calls
+  DaySignals signals_;  // scratch memory, reused between calls
 };
 
 }  // namespace taut::brain

@@ -27,7 +27,7 @@ struct MadeWith {
   }
 };
 
-// The low bits of `around` are the recommender of both resources. kOneEach: the recommenders differ, and two
+// The low bits of `around` encode the recommender of both resources. kOneEach: the recommenders differ, and two
 // bytes follow, one for each resource.
 constexpr uint8_t kExternal = 0x80, kScaled = 0x20, kRecommenderBits = 0x1F, kOneEach = 0x1F;
 

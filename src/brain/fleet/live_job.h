@@ -34,14 +34,15 @@ struct LiveLane : ManagedLane {
   PackedText asleep;  // the lane's packed state while lane.sleeps()
   PackedText hold;    // reason why a recommendation is not applied; "" if none
   // Usage per task in the last measured window.
-  float usage_mean = kAbsent;  // mean over tasks
-  float usage_peak = kAbsent;  // highest task
+  float usage_mean = kAbsent;  // mean usage of the tasks
+  float usage_peak = kAbsent;  // highest usage of a task
   float need_peak = kAbsent;   // highest need of a task, with kNeedMargin; absent without probes; not saved
   float owner_limit = kAbsent;
   // The owner's request in addition to owner_limit; absent if owner_limit is itself the request.
   float owner_request = kAbsent;
-  bool of_request = false;     // true if owner_limit is a request; false from a restart to the next window
-  bool request_stays = false;  // true: used by an autoscaler; false from a restart to the next window
+  bool of_request = false;  // true if owner_limit is a request; false from a restart to the next window
+  // True if an autoscaler uses the request; false from a restart to the next window.
+  bool request_stays = false;
   bool needs_history = false;  // true if the recommender is new and has to process the stored history
   uint32_t tasks = 0;
   // owner_before: the owner's last known amount, used while a series reports an order instead of the owner's
@@ -84,9 +85,9 @@ struct LiveLane : ManagedLane {
 
 // State of task starts. The CPU usage of starts is stored separately from steady usage.
 struct JobStarts {
-  // Limits recently set for starting tasks, so that a limit reported by a series is not attributed to the owner;
-  // negative: none.
-  static constexpr size_t kGiven = 8;  // the windows of the longest start-up window, plus one
+  // CPU limits that were recently set for starting tasks; negative: none. A reported limit that equals one of
+  // these limits is not attributed to the owner.
+  static constexpr size_t kGiven = 8;  // number of windows in the longest start-up window, plus one
 
   StartPeaks peaks;
   std::array<float, kGiven> given;  // newest first, without duplicates
@@ -145,10 +146,10 @@ struct LiveJobState {
     return periods > 0 ? std::optional(double{throttled} / double{periods}) : std::nullopt;
   }
   bool needs_history() const { return std::ranges::any_of(lanes, &LiveLane::needs_history); }
-  // Returns the boost of a starting task if other tasks have the CPU limit `steady`; nullopt if the setting is
-  // off or the boosted limit is not higher.
+  // Returns the boost of a starting task if other tasks have the CPU limit `steady`; nullopt if the setting is off
+  // or the boosted limit is not above `steady`.
   std::optional<StartBoost> BoostAt(double steady) const;
-  // Returns the boost for the ordered limit; nullopt if no limit is ordered, or as for BoostAt.
+  // Returns the boost for the ordered limit; nullopt if no limit is ordered, or if BoostAt returns nullopt.
   std::optional<StartBoost> BoostNow() const;
   // Sets needs_history in all lanes.
   void WantHistory() {

@@ -173,7 +173,7 @@ TEST(LiveJob, ALaneThatIsMadeOtherwiseNeedsHistory) {
   }
 }
 
-// Data that a later version appends after the lanes is ignored, while the lanes are loaded.
+// Data that a later version appends after the lanes is ignored, and the lanes are loaded.
 TEST(LiveJob, WhatALaterVersionAddsIsLeftOut) {
   LoneJob job;
   LoneJob read;
@@ -242,7 +242,7 @@ TEST(LiveJob, WhatIsKnownOfStartsIsSaved) {
   EXPECT_EQ(job->starts->given.back(), 22) << "the oldest goes";
 }
 
-// Kernel peaks are saved with and without starts, whose format is older.
+// Kernel peaks are saved both with and without starts. The format of starts is older than the format of peaks.
 TEST(LiveJob, WhatKernelsKeepIsSaved) {
   for (const bool starts : {false, true}) {
     LoneJob job;
@@ -290,11 +290,11 @@ TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   std::string bytes;
   ByteWriter out(&bytes);
   SaveLiveJob(*job, out);
-  constexpr size_t kAdded =
-      1 + 2 * 4 + 1 + 2 * 4 + 4 * 4;  // the last 16 bytes: owner_before and ordered_before of two lanes
+  // The last 16 bytes are owner_before and ordered_before of two lanes.
+  constexpr size_t kAdded = 1 + 2 * 4 + 1 + 2 * 4 + 4 * 4;
   ASSERT_EQ(bytes[bytes.size() - kAdded], 2);
   bytes[bytes.size() - kAdded] = 4;
-  out.Put(uint8_t{0});  // no starts
+  out.Put(uint8_t{0});  // there are no starts
   RecentPeaks peaks;
   peaks.Note(12, 5e7);
   peaks.Save(out);
@@ -307,7 +307,7 @@ TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   EXPECT_EQ(read->last_oom(), 0U);
 }
 
-// Requests are saved with and without starts and peaks, whose formats are older.
+// Requests are saved both with and without starts and peaks, whose formats are older.
 TEST(LiveJob, TheOwnersRequestsAreSaved) {
   for (const bool starts : {false, true}) {
     for (const bool peaks : {false, true}) {

@@ -32,8 +32,8 @@ class LiveKills {
   LiveKills(FleetState& state, VerticalPass& pass, LiveRisk& risk) : s_(state), pass_(pass), risk_(risk) {}
 
   // Processes an OOM kill immediately, even if it is reported late. Decides a new limit unless `when` is kPast.
-  // Assigns oom.id, and the limit in force at the time of the kill to oom.limit if it is unknown. No effect for
-  // an unknown job.
+  // Assigns oom.id. If oom.limit is absent, sets oom.limit to the limit in force at the time of the kill. No
+  // effect for an unknown job.
   void TakeOom(OomRecord& oom, PassOutput& out, When when = When::kNow, const KillTimes& times = {});
   // Returns, by job, memory limits that Tautline has lowered and that an actuator other than agents applies.
   // Before a growing task is killed at a limit in this list, TakeGrowth raises the limit, at most to the owner's
@@ -53,8 +53,8 @@ class LiveKills {
  private:
   // Returns the limit that killed the task, for a kill whose source did not report the limit; absent: no limit.
   std::optional<double> LimitAtKill(const LiveJob& job, const OomRecord& oom, int64_t since_s) const;
-  // Returns the owner's limit if the first decision after the kill has to restore it, because a lower limit of
-  // Tautline killed the task; else absent.
+  // Returns the owner's limit if a lower limit of Tautline killed the task, so that the first decision after the
+  // kill must restore the owner's limit; else absent.
   std::optional<double> OwnersAnswer(const LiveJob& job, const OomRecord& oom) const;
   void TakeIn(LiveJob& job, const OomRecord& oom);
   // Records a kill of an init or ephemeral container, from which the job's lanes do not learn.

@@ -221,7 +221,7 @@ TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
   fleet_.kills.TakeKernelPeaks(kKilled, {900 * kMiB, {}, {}}, WindowId{600});
   fleet_.kills.TakeKernelPeaks(kKilled, {1024 * kMiB, {}, {}},
                                WindowId{600});  // the peak is at the limit, where the kernel reclaims memory
-  fleet_.kills.TakeKernelPeaks(JobId{77}, {1, {}, {}}, WindowId{600});  // unknown job
+  fleet_.kills.TakeKernelPeaks(JobId{77}, {1, {}, {}}, WindowId{600});  // the job is unknown
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "auto", At(2000), out).ok());
   const Cell cell(2);
   double lowest = 1e18;

@@ -145,7 +145,7 @@ TEST(LiveNeeded, ASettingKeepsTheNeedOfTheLastWindow) {
   EXPECT_THAT(p.Why(), HasSubstr("Limit from probed need"));
 }
 
-// The state in a checkpoint that was learnt from one signal must not be used with the other signal.
+// A state that was learnt from one signal must not be loaded for the other signal.
 TEST(LiveNeeded, ACheckpointIsOfOneSignal) {
   Probed p;
   p.Run(60, {{}});

@@ -29,7 +29,7 @@ class LiveOrders {
   void TakeOutcome(const OutcomeUpdate& outcome);
 
  private:
-  // Records which job a sent memory order belongs to, so that the outcome can be assigned to the job.
+  // Records the job of a sent memory order, so that the outcome can be assigned to the job.
   void Note(uint64_t decision, JobId job);
 
   FleetState& s_;

@@ -116,7 +116,7 @@ void LiveOverrides::Take(PreparedSettings prepared) {
   LiveJob* job = s_.jobs.Find(prepared.id);
   if (job == nullptr) return;
   s_.Changed(*job);
-  // The copy may have another order than `job`; KeepOrder registers the copy's order.
+  // The order of the copy may differ from the order of `job`; KeepOrder registers the copy's order.
   replicas_.ForgetOrder(*job);
   static_cast<LiveJobState&>(*job) = std::move(static_cast<LiveJobState&>(prepared.job));
   replicas_.KeepOrder(*job);

@@ -16,7 +16,7 @@ namespace taut::brain {
 struct PreparedSettings {
   JobId id;
   LiveJob job;                         // copy of the job with the settings applied
-  std::vector<SettingChange> changes;  // each has an id
+  std::vector<SettingChange> changes;  // changes, each with an id
   PassOutput output;
 };
 

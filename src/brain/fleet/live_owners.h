@@ -20,7 +20,7 @@ class LiveOwners {
   void Await() { s_.awaits_owners = true; }
   // Returns at most `limit` jobs that wait for their owner's settings. `cursor`: see FindJobsFrom.
   std::vector<JobId> Awaiting(size_t limit, uint32_t& cursor) const;
-  // Ends the waiting of a job and makes the postponed decisions. `labels`: see SetLabels; nullptr: no source has
+  // Ends the wait of a job and makes the postponed decisions. `labels`: see SetLabels; nullptr: no source has
   // settings of the job. Returns true if the job's labels changed. REQUIRES: Has(id).
   bool Settle(JobId id, const std::vector<KeyValue>* labels, int64_t now_s, PassOutput& out);
   // Replaces all labels of the job that are settings, and makes the resulting decisions at once, as for a

@@ -79,9 +79,8 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   if (sizer_ != nullptr) sizer_->ObserveCpu(cpu, limit);
   const std::optional<double> chosen = ChosenSize(limit, use);
   const bool was_chosen = size_.limit.has_value();
-  // The capacity follows the limit only when the number of tasks changes. If each new limit changed the
-  // capacity, the number would follow the limit, and the number would in turn change the usage and the limit
-  // (A15).
+  // The capacity follows the limit only when the number of tasks changes. If each new limit changed the capacity,
+  // the number would follow the limit, and the number would in turn change the usage and the limit.
   const bool takes_limit = is_of_cpu() && (tasks != running_ || capacity_ == 0 || was_chosen);
   if (chosen.has_value()) {
     capacity_ = use == SizeUse::kOrdered ? std::min(*chosen, *limit) : *chosen;

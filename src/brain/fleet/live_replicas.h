@@ -53,14 +53,13 @@ struct ReplicaFigures {
   ReplicaHold held;       // hold during which the policy cannot decide the number of tasks
 };
 
-// Scales the number of tasks of one job. Not thread-safe.
-// The load is the sum of the CPU usage of the job's tasks, in cores. The capacity of a task is its CPU limit at
-// the last change of the number of tasks. A later limit that follows usage must not change the number of tasks,
-// because the number of tasks changes the usage (A15).
-// With SizeBy::kCheapest, the capacity is the chosen size of a task. While limits move to another size, the
-// capacity is the smaller size, so that enough tasks run. With ReplicaSettings::task_capacity, the load is the
-// job's load series, and the capacity is task_capacity. A policy may read named signals (kOwnSignals and
-// Signal::named). A policy that reads no load decides without load and capacity.
+// Scales the number of tasks of one job. Not thread-safe. The load is the sum of the CPU usage of the job's tasks,
+// in cores. The capacity of a task is its CPU limit at the last change of the number of tasks. A later limit that
+// follows usage must not change the number of tasks, because the number of tasks changes the usage. With
+// SizeBy::kCheapest, the capacity is the chosen size of a task. While limits move to another size, the capacity is
+// the smaller size, so that enough tasks run. With ReplicaSettings::task_capacity, the load is the job's load
+// series, and the capacity is task_capacity. A policy may read named signals (kOwnSignals and Signal::named). A
+// policy that reads no load decides without load and capacity.
 class LiveReplicas {
  public:
   LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings& settings);
@@ -73,9 +72,9 @@ class LiveReplicas {
   // because samples may miss tasks.
   void Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
                const LoadAnalogs* analogs = nullptr, const CountedTasks& counted = {});
-  // Records that the job was not measured in `window` while other jobs were, without a long gap since
-  // `heard_since_s`. Returns true if the safe count is recommended after function.silent_s without data.
-  // Otherwise the count stays, and figures().hold has the reason.
+  // Records that the job was not measured in `window`, although other jobs were. `heard_since_s`: start of the
+  // time in which other jobs were measured without a long gap. Returns true if the safe count is recommended after
+  // function.silent_s without data. Otherwise the count stays, and figures().hold has the reason.
   bool TakeUnmeasured(WindowId window, int64_t heard_since_s);
   // Returns and clears the changes of the load since the last call.
   LoadMoves TakeMoves() { return std::exchange(moves_, {}); }
@@ -175,7 +174,7 @@ class LiveReplicas {
   // Loads of the last startup_windows() windows, newest first. A negative value means not measured.
   std::vector<double> recent_;
   SafeCount safe_;
-  std::vector<double> signals_;  // reused by SignalsOf
+  std::vector<double> signals_;  // scratch memory of SignalsOf
   // Not saved. missing_: human-readable names of the policy's inputs that the last window lacks. raised_: the safe
   // count after inputs have been missing for function.silent_s; absent before.
   std::string missing_;

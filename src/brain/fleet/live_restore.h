@@ -40,7 +40,7 @@ class LiveRestore {
   LiveTrials& trials_;
   LiveKills& kills_;
   LiveOwners& owners_;
-  std::vector<uint32_t> indices_;  // reused between calls
+  std::vector<uint32_t> indices_;  // scratch memory, reused between calls
 };
 
 }  // namespace taut::brain

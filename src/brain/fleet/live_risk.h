@@ -1,4 +1,4 @@
-// Promised and delivered risk of limits, and explanations of how limits were computed.
+// Promised and delivered risk of limits, and explanations of limits.
 #pragma once
 
 #include <cstdint>

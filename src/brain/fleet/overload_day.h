@@ -13,7 +13,7 @@
 
 namespace taut::brain {
 
-// Measured and overloaded windows among the 288 windows up to the last measured window. 90 bytes.
+// Measured and overloaded windows among the 288 windows up to the last measured window. An object has 90 bytes.
 class OverloadDay {
  public:
   // Adds a window; ignores a window that is not after last().

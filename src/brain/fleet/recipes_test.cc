@@ -109,7 +109,7 @@ TEST(Recipes, OnlyALowerBoundThatWasSetIsAboveTheOwnersLimit) {
   EXPECT_THAT(chosen.limit(), Optional(24.0 * kMiB));
 }
 
-// The VPA can be configured with the floor after a kill that Tautline's recommenders have.
+// With a setting, the VPA has the floor after a kill, like Tautline's recommenders.
 TEST(Recipes, AFloorAfterAKillIsOurs) {
   const auto after_kill = [](Policy policy, bool oom_floor) {
     VerticalSettings settings;

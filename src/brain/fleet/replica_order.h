@@ -20,10 +20,10 @@ struct ReplicaOrder {
   uint64_t id = 0;       // id of the last decision that ordered the number; 0: none
   bool failed = false;   // true if the order failed
   bool dry_run = false;  // true if no actuator executes orders
-  // Numbers of tasks assumed to run in the last windows of a start-up time, newest last. Empty if the running
-  // tasks are observed.
+  // Number of tasks that are assumed to run, for each window of the last start-up time, newest last. Empty if the
+  // running tasks are observed.
   std::vector<int> assumed;
-  std::optional<ReplicaStepBack> step_back;  // for TakeStepBack; not saved
+  std::optional<ReplicaStepBack> step_back;  // step back that TakeStepBack returns; not saved
 
   // Starts a new order with the id `decision`.
   void Note(uint64_t decision) {

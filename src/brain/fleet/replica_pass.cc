@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-// Number of windows; after a longer gap without data of any job, tautd is assumed to have received nothing.
+// Longest gap without data of any job, in windows. In a longer gap, tautd is assumed to have received nothing.
 constexpr int64_t kDeafWindows = 3;
 
 }  // namespace

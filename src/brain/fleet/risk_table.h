@@ -96,8 +96,9 @@ std::optional<double> DeliveredShare(const RiskKey& key, const RiskSums& sums);
 // Formats a share for people: "2.7 %", "under 0.1 %" of days or "under 0.001 %" of work.
 std::string RiskShareText(bool of_work, double share);
 
-// Returns true if the recent outcome exceeds kBrokenBy times the promise, and exceeds the promise by more than
-// kBrokenErrors standard errors (as if job-days were independent), over at least kBrokenDays.
+// Returns true if, over at least kBrokenDays, the recent outcome exceeds kBrokenBy times the promise, and exceeds
+// the promise by more than kBrokenErrors standard errors. Standard errors are computed as if job-days were
+// independent.
 bool IsBroken(const RiskKey& key, const RiskSums& recent);
 // Returns IsBroken for the row of one class and size. Returns false for a share promised for all jobs together,
 // because such a promise makes no statement about a single class.

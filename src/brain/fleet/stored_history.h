@@ -19,8 +19,8 @@ struct StoredHistory {
   std::span<const JobDay> days;  // ascending
   // OOM kills of the job, ascending by time. Only memory lanes use the kills.
   std::span<const OomRecord> ooms;
-  // Decisions of the job for any target, ascending. They show which usage could not be observed because a limit
-  // was applied (Signal::cut_at).
+  // Decisions of the job for any target, ascending. The decisions determine the applied limits, above which usage
+  // could not be observed (Signal::cut_at).
   std::span<const Decision> decisions = {};
   // First day whose windows are not all stored. This day and later days are started but not ended.
   int32_t open_day = INT32_MAX;

@@ -9,7 +9,7 @@
 namespace taut::brain {
 namespace {
 
-// Factor per window on counted periods; counts halve in a day.
+// Factor on the counts of CFS periods per window, with which counts halve in a day.
 const float kDecayOfWindow = static_cast<float>(std::exp2(-1.0 / kWindowsPerDay));
 
 // Returns the mean over the tasks whose limit is known. If no report has a limit, returns `before`.
