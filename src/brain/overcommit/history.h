@@ -109,8 +109,8 @@ class TaskStates {
       put(e.state);
     }
   }
-  // `make` creates a state like in Match, `get` restores a state. Returns DataLoss for bytes that Save cannot
-  // have written.
+  // `make` creates a state as in Match, `get` restores a state. Returns DataLoss for bytes that Save cannot have
+  // written.
   template <typename Make, typename Get>
   absl::Status Load(ByteReader& in, const Make& make, const Get& get) {
     changes_ = in.GetVarint();
@@ -134,7 +134,7 @@ struct Spread {
   double mean = 0, deviation = 0;  // sample deviation (divisor n - 1), 0 for fewer than two values
   size_t n = 0;
 };
-// Returns mean and deviation of the values, without the negative values.
+// Returns the mean and the deviation of the values that are not negative.
 Spread SpreadOf(std::span<const float> values);
 
 }  // namespace taut::brain

@@ -29,7 +29,7 @@ struct PoolFeatures {
 struct PoolBase {
   std::string_view name, what;
   double (*base)(const PoolFeatures&);
-  double (*scale)(const PoolFeatures&);  // > 0 if the machine's limit is > 0
+  double (*scale)(const PoolFeatures&);  // scale, > 0 if the machine's limit is > 0
 };
 inline constexpr size_t kPoolBases = 3;
 std::span<const PoolBase, kPoolBases> PoolBases();

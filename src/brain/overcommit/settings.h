@@ -18,7 +18,7 @@ struct BorgSettings {
   double share = 0.9;
 };
 
-// Bashir et al., EuroSys 2021 (docs/references.md).
+// The N-sigma predictor (Bashir et al., EuroSys 2021; docs/references.md).
 struct NSigmaSettings {
   double n = 5;
   double window_h = 10;

@@ -10,7 +10,7 @@ namespace taut::brain {
 
 struct SoftTask {
   int tier = 0;        // a higher tier is more important
-  double usage = 0;    // bytes; 0 if the task does not run
+  double usage = 0;    // used memory, bytes; 0 if the task does not run
   double request = 0;  // requested memory, bytes
 };
 

@@ -234,7 +234,8 @@ TEST(BorgDefault, ARestartKeepsTheLimits) {
   EXPECT_DOUBLE_EQ(two->Predict(1), 27) << "as it was";
 }
 
-// Compares one machine with two tasks whose peaks never coincide, and two machines with one of these tasks each.
+// One machine has two tasks whose peaks never coincide. This machine is compared with two machines that have one
+// of these tasks each.
 TEST(PeakPredictors, ThoseThatSumTasksSayTheSameOfEachAlone) {
   for (const PeakPredictorInfo& info : PeakPredictors()) {
     Machine both(*info.make({})), first(*info.make({})), second(*info.make({}));
