@@ -1,4 +1,4 @@
-// The analog grid, the choice of a limit and the price of a target share.
+// Tests of the analog grid, the choice of a limit and the price of a target share.
 #include "brain/recommend/analog_decision.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ RC_GTEST_PROP(AnalogCdf, ExceedanceFallsAndMeetsTheEdges, ()) {
   RC_ASSERT(cdf.Exceedance(-1e3) == 1);
 }
 
-// S = (O + w F) / (|O| + w).
+// MixForecast returns S = (O + w F) / (|O| + w).
 TEST(MixForecast, IsTheWeightedSumOfFleetAndOwnDays) {
   std::vector<float> fleet(AnalogGrid::kBins);
   fleet[10] = 0.25F;

@@ -91,8 +91,8 @@ void AnalogsRecommender::DecideFor(int32_t day) {
   decided_day_ = day;
 }
 
-// Returns the target chance for this job's own target share. The outcome of past promises corrects the share,
-// like the fleet's price.
+// Returns the target chance for this job's own target share. The outcome of past promises corrects the share, as
+// it corrects the fleet's price.
 double AnalogsRecommender::OwnShare() const {
   const double share = *job_.order;
   const double correction = (promised_ + kJobPrior) / (realised_ + kJobPrior);

@@ -83,8 +83,8 @@ class AnalogsRecommender final : public Recommender {
 
   const AnalogFleet* fleet_;
   std::unique_ptr<Recommender> fallback_;
-  // The fallback of a new job in a fleet that is ready: unused, but Load may restore a checkpoint into it.
-  // Destroyed when the first day begins.
+  // The fallback of a new job in a fleet that is ready. Unused, unless Load restores a checkpoint into the
+  // fallback. Destroyed when the first day begins.
   std::unique_ptr<Recommender> spare_;
   OomSettings oom_;
   AnalogJob job_;

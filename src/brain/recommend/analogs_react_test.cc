@@ -46,10 +46,10 @@ bool IsRaised(const Warned& w, double price) {
 // A raise to 1.6 times the usage costs its bytes per task until the day's end, at least for six hours, plus 5 % of
 // a mean job's limit. The benefit is the price times the share of warnings that were followed by an overrun.
 TEST(AnalogsReact, ARaiseIsMadeWhereItCostsLessThanTheWarningIsWorth) {
-  constexpr double kMore = 1.6 * 0.9 - 1;  // as a share of kUsual
+  constexpr double kMore = 1.6 * 0.9 - 1;  // additional limit of a raise, as a share of kUsual
   struct Case {
     Warned warned;
-    double cost;  // as a share of kUsual
+    double cost;  // cost of the raise, as a share of kUsual
     double hazard;
   };
   // A fleet without warnings assumes that a tenth of the warnings is followed by an overrun. This assumption has

@@ -1,4 +1,5 @@
-// Copying, saving and loading analogs at any hour changes nothing; impossible states are rejected.
+// Tests that copying, saving and loading analogs at any hour changes nothing, and that impossible states are
+// rejected.
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -232,7 +232,7 @@ TEST(Analogs, ACheckpointWithoutTasksIsRead) {
   ByteWriter out(&bytes);
   r.Save(out);
   constexpr size_t kTasks = 12, kAfter = 1,
-                   kFlagsToEnd = 131;  // two counts, a mean, and whether there is a fallback
+                   kFlagsToEnd = 131;  // two counts, a mean, and the flag of a fallback
   char& flags = bytes[bytes.size() - kFlagsToEnd];
   ASSERT_EQ(flags, 1 | 2 | 4 | 8);
   flags = 1 | 2 | 4;

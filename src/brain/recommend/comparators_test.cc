@@ -1,4 +1,4 @@
-// The simple comparators: static, and the exact peak of the last days.
+// Tests of the simple comparators: static, and the exact peak of the last days.
 #include "brain/recommend/comparators.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ RC_GTEST_PROP(Peak, IsTheExactMaximumOfItsDays, ()) {
     if (*rc::gen::inRange(0, 8) == 0) {
       const double limit = *rc::gen::inRange(1, 1 << 30);
       r->ObserveOom({WindowId{w}, 0, limit});
-      // The peak after a kill is OomBump (docs/references.md, C6).
+      // The peak after a kill is the value of OomBump (docs/references.md, C6).
       if (!seen.empty()) seen.emplace_back(w, static_cast<float>(std::max(1.2 * limit, limit + 100 * kMiB)));
       if (seen.empty()) return;  // another test covers the OOM kill of a job that was never measured
     } else {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kCuts[] = {.02, .05, .1, .2, .3, .4, .5, .6, .7, .8, .85, .9, .93, .96, .98};
 constexpr int kClasses = static_cast<int>(std::size(kCuts)) + 1;
-constexpr int kLanes = 16;  // classes, padded for the vector unit
+constexpr int kLanes = 16;  // number of classes, padded for the vector unit
 static_assert(kClasses <= kLanes);
 constexpr double kMinGain = 1e-9;
 

@@ -39,7 +39,7 @@ class DistributionForest {
   bool empty() const { return trees_.empty(); }
   // Replaces the forest. Equal rows and seeds yield equal forests. O(trees * rows * depth * features_per_split).
   void Train(std::span<const Row> rows, const ForestSettings& settings, uint64_t seed);
-  // Writes the forecast share of each grid bin; the shares sum to 1. About 5 us. REQUIRES: !empty().
+  // Writes the forecast share of each grid bin; the shares sum to 1. Takes about 5 us. REQUIRES: !empty().
   void Predict(const FleetFeatures& features, std::span<float, AnalogGrid::kBins> shares) const;
 
   // Returns the outcomes of the distinct training rows that share a leaf with `features`. Used for explanations;
@@ -81,7 +81,8 @@ class DistributionForest {
   const Node& Leaf(const Tree& tree, const Binned& bins) const;
   static bool LoadTree(ByteReader& in, size_t rows, Tree& tree);
 
-  std::array<std::vector<float>, kFleetFeatures> edges_;  // ascending; a value's bin is 1 + edges below it
+  // Ascending edges of the bins by feature. The bin of a value is 1 + the number of edges below the value.
+  std::array<std::vector<float>, kFleetFeatures> edges_;
   std::vector<Tree> trees_;
   std::vector<float> outcomes_;
 };

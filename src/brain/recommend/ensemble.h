@@ -82,7 +82,7 @@ class EnsembleRecommender final : public Recommender {
   const EnsembleConfig* config_;
   OomSettings oom_;
   DecayBank bank_;
-  DecayedAverage usage_;  // mean usage; slack is priced relative to it
+  DecayedAverage usage_;  // mean usage, to which the price of slack is relative
   RateLimits rate_limit_;
   double limit_ = 0;         // the recommended limit L[t]
   double score_weight_ = 0;  // 1 - (1-d)^t: divisor that removes the scores' bias

@@ -105,8 +105,8 @@ TEST(EnsembleState, RefusesEachFigureThatCannotBe) {
   };
   for (size_t cut = 0; cut < bytes.size(); ++cut)
     EXPECT_EQ(load(bytes.substr(0, cut)), absl::StatusCode::kDataLoss) << cut;
-  // Offsets of fields from the end of the state: three counts, nine scores, two figures, three rates' limits,
-  // the current model, whether there is a limit, and the mean usage.
+  // Offsets of fields from the end of the state: three counts, nine scores, two figures, three rates' limits, the
+  // current model, the flag of a limit, and the mean usage.
   constexpr size_t kLast = 8, kFirst = 12, kScores = kFirst + 4 * 9, kScoreWeight = kScores + 8,
                    kLimit = kScoreWeight + 8, kRateLimits = kLimit + 2 * 3, kModel = kRateLimits + 2,
                    kHasLimit = kModel + 1, kUsage = kHasLimit + 20;
@@ -183,7 +183,7 @@ TEST(EnsembleState, CountsItsBytes) {
   EXPECT_EQ(r.state_bytes(), sizeof(r) + (bank.state_bytes() - sizeof(bank)) + scores);
 }
 
-// A kill before any measurement starts the job's age.
+// A job's age counts from a kill that precedes all measurements.
 TEST(EnsembleState, AKillMayBeTheFirstThatIsKnown) {
   EnsembleSettings s = ThreeRates();
   s.min_history_s = kDay;

@@ -354,7 +354,7 @@ int ChangesOfAToyDay(EnsembleJudging judging) {
   s.w_over = 100;
   s.w_limit_change = 0.01;
   s.w_model_change = 0.01;
-  // seconds; d = 0.75, so that the last window has most of the weight
+  // A half-life of 150 s means d = 0.75, so that the last window has most of the weight.
   s.half_lives_s.insert(s.half_lives_s.begin(), 150);
   s.margins = {0, 0.05, 0.10, 0.15};
   s.min_history_s = 0;
@@ -372,8 +372,8 @@ int ChangesOfAToyDay(EnsembleJudging judging) {
   return changes;
 }
 
-// docs/references.md, A11: scored in-sample, the limit of this job changes many times a day. Scored
-// prequentially, it hardly ever changes.
+// docs/references.md, A11: with in-sample scoring, the limit of this job changes many times a day. With
+// prequential scoring, the limit hardly ever changes.
 TEST(EnsembleJudging, InSampleChattersPrequentialDoesNot) {
   EXPECT_GT(ChangesOfAToyDay(EnsembleJudging::kPaper), 50);
   EXPECT_LE(ChangesOfAToyDay(EnsembleJudging::kPrequential), 4);

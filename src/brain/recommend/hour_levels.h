@@ -11,7 +11,7 @@
 
 namespace taut::brain {
 
-// Uses 364 bytes. Levels are WorkFunctionRecommender's; hours count from 1970. Not thread-safe.
+// Uses 364 bytes. Levels are the levels of WorkFunctionRecommender; hours count from 1970. Not thread-safe.
 class HourLevels {
  public:
   static constexpr int kHours = 15 * 24;

@@ -12,8 +12,8 @@ namespace taut::brain {
 namespace {
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-// Steps by which allocations grow, in small steps because every unused value costs megabytes with a million
-// jobs.
+// Steps by which allocations grow. The steps are small, because with a million jobs every unused value costs
+// megabytes.
 constexpr size_t kDayStep = 4;      // days in a JobDaysRing
 constexpr size_t kWindowStep = 24;  // windows of a day
 // logarithm of the least ratio to the week's peak that counts as near: within 5 %

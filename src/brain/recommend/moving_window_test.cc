@@ -1,4 +1,4 @@
-// The moving window's statistics against Autopilot (EuroSys'20) §3.2.2 and docs/references.md, A1 to A3.
+// Tests the moving window's statistics against Autopilot (EuroSys'20) §3.2.2 and docs/references.md, A1 to A3.
 #include "brain/recommend/moving_window.h"
 
 #include <array>
@@ -239,8 +239,8 @@ TEST(MovingWindow, OomInjectsASample) {
   }
 }
 
-// The days of the peak end at the last kill: with peak_days = 1, a kill in the next day's first window removes
-// the first window.
+// The days over which the peak is computed end at the last kill: with peak_days = 1, a kill in the next day's
+// first window removes the first window.
 TEST(MovingWindow, AKillInTheOpenWindowMovesTheDaysOfThePeak) {
   MovingWindowSettings settings = Immediately();
   settings.oom_tolerance = OomTolerance::kMinimal;

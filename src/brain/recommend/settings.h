@@ -201,7 +201,7 @@ struct WorkFunctionSettings {
 struct BoundSettings {
   std::optional<double> lower, upper;  // cores or bytes; both bounds are inclusive
   double granularity = 0;              // limits are rounded up to a multiple; 0: no rounding
-  // Sources of the bounds if not set by the owner, for people.
+  // Sources of the bounds that the owner did not set, for people.
   std::string lower_by = {}, upper_by = {};
 
   // Returns these bounds narrowed to `allowed`. If a bound contradicts `allowed`, the bound of `allowed` applies.

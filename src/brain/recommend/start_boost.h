@@ -64,7 +64,7 @@ class StartPeaks {
 
 // A limit for starting tasks.
 struct StartBoost {
-  double cores = 0;   // above `steady`, at most kMostFactor * steady
+  double cores = 0;   // limit of starting tasks, above `steady`, at most kMostFactor * steady
   double steady = 0;  // the limit in force, cores
   // The start from which `cores` is derived; absent: `factor` is used.
   std::optional<StartPeaks::Highest> highest;

@@ -1,4 +1,4 @@
-// Recommenders of jobs whose number of tasks follows their load.
+// Tests of recommenders of jobs whose number of tasks follows their load.
 #include "brain/recommend/task_size.h"
 
 #include <gmock/gmock.h>

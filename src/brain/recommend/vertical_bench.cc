@@ -135,7 +135,7 @@ BigFleet& TheFleet() {
   return fleet;
 }
 
-// Has no time limit, because a fleet retrains only every few days, each resource on its own thread.
+// This benchmark has no time limit, because a fleet retrains only every few days, each resource on its own thread.
 void BM_ForestTraining(benchmark::State& state) {
   const auto& lessons = TheFleet().lessons();
   DistributionForest forest;

@@ -326,7 +326,7 @@ class VpaRecommender final : public Recommender {
   VpaSettings settings_;
   OomSettings oom_;
   VpaHistogram histogram_;
-  std::vector<DayPeak> peaks_;  // peaks by ascending task
+  std::vector<DayPeak> peaks_;  // peaks in ascending order of tasks
   double applied_ = -1;         // request that the updater has set; < 0: none
   int32_t applied_window_ = 0;
   int32_t first_window_ = 0;

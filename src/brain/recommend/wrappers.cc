@@ -250,8 +250,8 @@ class BoundsWrapper final : public RecommenderWrapper {
   std::string lower_by() const { return bound_by_.has_value() ? bound_by_->lower : ""; }
   std::string upper_by() const { return bound_by_.has_value() ? bound_by_->upper : ""; }
 
-  // BoundSettings::lower_by and upper_by. On the heap to save memory: most bounds are the owner's and have no
-  // text, and each job has two wrappers with bounds.
+  // BoundSettings::lower_by and upper_by. The texts are on the heap to save memory: most bounds are the owner's
+  // and have no text, and each job has two wrappers with bounds.
   struct BoundBy {
     std::string lower, upper;
   };
