@@ -142,7 +142,7 @@ TEST(Autopilot, AWindowIsTheMeanOfWhatWasMeasured) {
                                            std::optional(9.0), std::optional<double>()})
     EXPECT_EQ(policy.Decide(Minute(minute++, load, 3)), 3);
   EXPECT_EQ(policy.Decide(Minute(minute, 1.0, 3)), 10);
-  // The next window's mean starts again and is 1.
+  // The mean of the next window does not include earlier windows and is 1.
   for (int m = 6; m < 10; ++m) (void)policy.Decide(Minute(m, 1.0, 10));
   EXPECT_EQ(policy.Decide(Minute(10, 1.0, 10)), 10) << "halved in an hour, not at once";
   EXPECT_EQ(Why(policy),

@@ -8,9 +8,9 @@
 
 namespace taut::brain {
 
-// Creates a policy that decides on the last answer of TakeExternal, within `bounds`, while the answer is valid,
-// and otherwise on the count of `inner`, which observes every sample. Save() includes the answer. Load() also
-// accepts a state of `inner` alone.
+// Creates a policy that decides on the last answer of TakeExternal, within `bounds`, while the answer is valid.
+// Otherwise the policy decides on the count of `inner`, which observes every sample. Save() includes the answer.
+// Load() also accepts a state of `inner` alone.
 std::unique_ptr<ReplicaPolicy> WithExternalCount(std::unique_ptr<ReplicaPolicy> inner,
                                                  const ReplicaBounds& bounds);
 

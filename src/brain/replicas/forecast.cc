@@ -19,7 +19,7 @@ constexpr double kFirstPrice = 0.02;
 // Highest rise of the price's logarithm at an overloaded step. The rise is smaller for a small target share.
 constexpr double kMostRise = 0.1;
 const double kLeastLogPrice = std::log(1e-4), kMostLogPrice = std::log(1e3);
-constexpr size_t kMostCautious = 100'000;  // one entry per decision in five minutes
+constexpr size_t kMostCautious = 100'000;  // bound on saved counts; one count per decision in five minutes
 constexpr double kFall = 0.001;      // largest fall of the price's logarithm at a step that is not overloaded
 constexpr double kLeastGain = 0.05;  // least gain per started task, as a share of the price of a change
 constexpr double kLeastLoad = 0.02;  // share of the mean load; logarithms of smaller loads are noise

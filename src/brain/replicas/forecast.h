@@ -55,7 +55,7 @@ class ForecastPolicy final : public ReplicaPolicy {
   int64_t last_step_ = INT64_MIN;
   int64_t steps_ = 0;      // number of observed steps
   double mean_tasks_ = 0;  // mean number of busy tasks of the last day
-  double highest_ = 0;     // highest number of busy tasks, halving in two weeks
+  double highest_ = 0;     // highest number of busy tasks, which halves in two weeks
   double log_price_;       // logarithm of price / (mean tasks / target share)
   double regret_ = 0;      // accumulated cost of tasks above wanted_
   struct Wanted {

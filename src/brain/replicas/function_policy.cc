@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kMostShown = 120;  // highest number of characters of an expression in a reason
 
-// Change of the count, in tasks, up to which a step is not limited: a mistake in the function would cause a
-// larger step.
+// Largest change of the count, in tasks, that max_step never limits. A mistake in the function would cause a
+// larger change.
 constexpr double kFewTasks = 100;
 
 constexpr uint32_t kLoadMissing = 1, kCapacityMissing = 2;
@@ -211,7 +211,8 @@ std::unique_ptr<ReplicaPolicy> FunctionPolicy::Clone() const {
   settings.autopilot = smoothing_;
   settings.step_s = step_s_;
   settings.bounds = bounds_;
-  auto copy = std::make_unique<FunctionPolicy>(settings);  // an expression refers to its own values
+  // The copy is created from the settings, because an expression refers to its own values.
+  auto copy = std::make_unique<FunctionPolicy>(settings);
   copy->spans_ = spans_;
   copy->signal_values_ = signal_values_;
   copy->missing_ = missing_;

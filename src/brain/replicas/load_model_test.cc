@@ -39,7 +39,7 @@ TEST(LoadForecast, ChancesAreThoseOfTheErrors) {
   EXPECT_EQ(idle.WithChanceAbove(0.1), 0);
 }
 
-// Beyond the last bin, which ends the observed errors, the chance halves per spread.
+// Beyond the last bin, and thus beyond all observed errors, the chance halves per spread.
 TEST(LoadForecast, BeyondWhatWasSeenTheChanceHalves) {
   std::array<float, kErrorBins> above{};
   above.fill(0.25F);

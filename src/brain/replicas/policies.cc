@@ -73,7 +73,7 @@ class StaticPolicy final : public ReplicaPolicy {
 
 constexpr uint8_t kPolicyStateVersion = 1;
 
-// Every policy reads "keda" if replicas.min is 0.
+// If replicas.min is 0, every policy reads the settings "keda".
 constexpr std::string_view kStaticGroups[] = {"static", "keda"};
 constexpr std::string_view kAutopilotGroups[] = {"autopilot", "keda"};
 constexpr std::string_view kHpaGroups[] = {"hpa", "keda"};

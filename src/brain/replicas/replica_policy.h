@@ -30,7 +30,7 @@ inline std::optional<double> UsableLoad(std::optional<double> load, double capac
 // The input of a decision.
 struct LoadSample {
   Timestamp at;
-  std::optional<double> load;  // in units of the source, after UsableLoad; absent: not measured
+  std::optional<double> load;  // load in the source's unit, as UsableLoad returned it; absent: not measured
   double capacity = 1;         // load of one task at 100 % utilisation; > 0, unless reads_load() is false
   int ready = 0;               // tasks that process load
   int starting = 0;            // tasks that run and are not ready

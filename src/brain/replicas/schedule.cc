@@ -75,7 +75,7 @@ bool AddPart(const Field& field, std::string_view part, Set set) {
     const auto to = dash == std::string_view::npos ? from : ValueOf(field, part.substr(dash + 1));
     if (!from.has_value() || !to.has_value() || *from > *to) return false;
     first = *from;
-    // "3/5" counts from 3 to the end of the range, like in cron.
+    // "3/5" counts from 3 to the end of the range, as in cron.
     last = dash == std::string_view::npos && slash != std::string_view::npos ? field.most : *to;
   }
   for (int v = first; v <= last; v += step) set(v);

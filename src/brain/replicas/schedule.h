@@ -23,8 +23,8 @@
 namespace taut::brain {
 
 // The times of a crontab line: five fields of numbers, ranges, lists, steps and `*`. Months and days of the week
-// may be English names of three letters; Sunday is 0 or 7. If both day fields are restricted, a day needs to
-// match only one of them, like in cron.
+// may be English names of three letters; Sunday is 0 or 7. If both day fields are restricted, a day needs to match
+// only one of them, as in cron.
 class CronTimes {
  public:
   // Returns InvalidArgument with the field, its value and the allowed values, also for a day that no selected
@@ -64,7 +64,7 @@ class ReplicaSchedule {
   // applies.
   struct Limits {
     std::optional<int> min, max;
-    // Texts of the rules with this minimum and maximum; valid as long as the schedule.
+    // Texts of the rules with this minimum and maximum; valid as long as the schedule exists.
     std::string_view min_rule, max_rule;
   };
   // Returns the limits at a time. O(rules * days since their last time).

@@ -21,7 +21,7 @@ constexpr EnumName<LoadStatistic> kStatistics[] = {{LoadStatistic::kMax, "max"},
 
 using Signals = std::vector<std::string>;
 
-// Returns the type of a field whose text has a grammar of its own, given by its parser and its printer.
+// Returns the type of a field with its own text format, which `parse` and `show` define.
 template <typename T, auto parse, auto show>
 constexpr FieldType TextType() {
   return {

@@ -15,7 +15,8 @@
 
 namespace taut::brain {
 
-inline constexpr size_t kMostStoredWindows = 10'000'000;  // far more than any horizon or deferral has
+// Bound on the number of windows; far more than any horizon or deferral contains.
+inline constexpr size_t kMostStoredWindows = 10'000'000;
 inline constexpr int kMostStoredTasks = 1'000'000'000;
 
 // Appends an optional value in 9 bytes.

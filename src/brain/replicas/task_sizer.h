@@ -37,7 +37,7 @@ class TaskSizer {
   std::optional<double> cores() const { return cores_ > 0 ? std::optional(cores_) : std::nullopt; }
   double utilization() const { return utilization_; }
   // Returns the highest load of each hour as a share of the ordered cores, averaged over about a week. Returns
-  // utilization() before a day of ObserveOrder.
+  // utilization() until ObserveOrder was called for about a day.
   double filled() const;
   // Returns the choice of a size from the current history; nullopt if history or a limit of the tasks is
   // missing.

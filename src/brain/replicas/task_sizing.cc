@@ -148,8 +148,8 @@ void ExplainSize(const SizingChoice& choice, const SizingSettings& settings, Rea
   reason.sentence = fmt::format(
       "{} at the peak of {}; with their memory they cost as much as {} on average over the hours.",
       NameOf(chosen), FormatCores(choice.peak), FormatCores(chosen.cost));
-  // The best rejected option is cheaper but has a fault, or has the next higher cost. Options with kTooMany are
-  // skipped, because their cost is computed with too few tasks.
+  // `other` is the cheapest option except the chosen option. Options with kTooMany are skipped, because their cost
+  // is computed with too few tasks.
   const SizeOption* other = nullptr;
   for (size_t i = 0; i < choice.options.size(); ++i) {
     const SizeOption& o = choice.options[i];

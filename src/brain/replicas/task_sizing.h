@@ -18,9 +18,9 @@ struct SizingInput {
   // The highest load of each measured hour, cores; at least one is above 0.
   std::span<const float> loads;
   double utilization = 0.7;  // share of a task's CPU limit that the policy plans for, in (0, 1]
-  // Measured utilisation at the highest load of each hour over the last days, which a risk target may plan
-  // lower or higher than `utilization`. `filled` determines the number of tasks, `utilization` the memory of a
-  // busy task. At most 1; 0: `utilization` determines both.
+  // Utilisation at the highest load of each hour, measured over the last days. With a risk target, the policy may
+  // plan for a utilisation other than `utilization`. `filled` determines the number of tasks, `utilization` the
+  // memory of a busy task. At most 1; 0: `utilization` determines both.
   double filled = 0;
   const DecayedLine* memory = nullptr;  // bytes of a task as a function of its load in cores
   double memory_margin = 1;             // ratio of the memory limit to usage, >= 1
@@ -59,8 +59,8 @@ struct SizingChoice {
   double peak = 0;  // highest load, cores
 };
 
-// Compares the possible sizes and returns the choice. About 15 us for a week of hours. REQUIRES: a load above 0,
-// and `memory` is not null.
+// Compares the possible sizes and returns the choice. Takes about 15 us for the hours of a week. REQUIRES: a load
+// above 0, and `memory` is not null.
 SizingChoice ChooseSize(const SizingInput& input, const SizingSettings& settings,
                         const ReplicaBounds& bounds);
 
