@@ -82,14 +82,14 @@ class Gate {
   std::string HoldOfPeriod(bool raise) const { return HoldOfPeriod(raise, state_.last_change_s, "change"); }
   std::string HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const;
   std::string HoldOfMaintenance() const;
-  std::string HoldOfVersion() const;  // for lower limits only
+  std::string HoldOfVersion() const;  // applies to lower limits only
   std::string HoldOfRolledBack() const;
 
   // Returns the verdict that moves a limit in force or on trial into changed bounds; nullopt if the limit is
   // within the bounds.
   std::optional<Verdict> KeepBounds();
   Verdict Set();
-  Verdict Lower();  // for mode canary
+  Verdict Lower();  // decides on a lower limit in mode canary
   Verdict Watch();
   Verdict JudgeWatched();
   Verdict JudgeTrial();
@@ -256,8 +256,8 @@ std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from
   const double share = *p_.recommended / *from - 1;
   if (std::abs(share) >= policy_.min_change) return "";
   if (share > 0 && last_s != INT64_MIN && IsTooRisky(from)) return "";
-  // Before Tautline's first change the current limit is the owner's choice, which a small difference does not
-  // justify changing.
+  // Before Tautline's first change, the current limit is the owner's choice. A small difference does not justify a
+  // change of this choice.
   const bool for_a_day = share > 0 && last_s != INT64_MIN;
   if (for_a_day && Since(last_s, p_.now_s) >= kSmallRaiseWait) return "";
   if (std::abs(share) < kNoDifference) return StrCat("no change: ", from_name, " is recommended");

@@ -111,8 +111,8 @@ struct Trial {
 inline constexpr double kRetryHours = 7;  // wait after a failed trial, as a multiple of canary.hours
 
 // InTrial returns true if the task at this place, in [0, num_tasks), is on the trial's side, which is evenly
-// spread. TrialTasks returns the number of tasks on the trial's side: 0 of one task, else at least one task and
-// not all tasks.
+// spread. TrialTasks returns the number of tasks on the trial's side: 0 for a job of one task, else at least one
+// task and not all tasks.
 bool InTrial(uint32_t place, uint32_t num_tasks, double share);
 uint32_t TrialTasks(uint32_t num_tasks, double share);
 
@@ -131,7 +131,7 @@ struct GateState {
   double floor = 0;
 
   void Save(ByteWriter& out) const;
-  absl::Status Load(ByteReader& in);  // on DataLoss nothing changes
+  absl::Status Load(ByteReader& in);  // changes nothing if it returns DataLoss
 };
 
 // Evidence that decided limits are applied. kNo: no evidence, as in a dry run or a replay. kActuatorSays:

@@ -78,7 +78,7 @@ TEST(Gate, ALimitAboveTheHighestChanceIsRaisedAtOnce) {
   EXPECT_FALSE(Decide(In(Mode::kAuto), proposal, owners).kind.has_value());
 }
 
-// A changed bound applies without minimum change, period and recommendation.
+// A changed bound applies without a recommendation, and does not wait for the minimum change or the period.
 TEST(Gate, ALimitOutsideOfItsBoundsOfNowIsMovedToThem) {
   for (const Mode mode : {Mode::kAuto, Mode::kCanary}) {
     JobPolicy policy = In(mode);
@@ -189,8 +189,7 @@ TEST(Gate, ANewVersionIsWatchedForADay) {
     const Verdict lower = Decide(policy, Memory(kMonday + 7200, 2 * kGiB), state);
     EXPECT_FALSE(lower.kind.has_value());
     EXPECT_EQ(lower.sentence, "the version web:2 began 2 h ago; no limit is lowered in its first 24 h");
-    // The version is also watched before its start, as after a clock was set back, but not arbitrarily long
-    // before.
+    // After the clock was set back, the version is also watched before its start, but only for a bounded time.
     EXPECT_FALSE(Decide(policy, Memory(kMonday - 300, 2 * kGiB), state).kind.has_value());
     GateState much_earlier;
     EXPECT_EQ(Decide(policy, Memory(kMonday - 2 * kDaySeconds, 2 * kGiB), much_earlier).kind.has_value(),

@@ -74,7 +74,7 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   s.external = policy.external;
   s.memory_signal = policy.memory_signal;
   s.scaled_by = ScaledByOf(policy);
-  // An applied limit must not return at once to a limit that has killed a task.
+  // An applied limit must not fall at once to a limit that has killed a task.
   s.vpa.oom_floor = true;
   s.analogs.memory_job_order = OrderOf(policy.oom_tolerance);
   if (policy.risk.has_value()) s.analogs.job_order = policy.risk;

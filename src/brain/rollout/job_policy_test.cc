@@ -1,4 +1,4 @@
-// Tests how a job's policy changes the settings of its recommenders.
+// Tests of the changes that a job's policy makes to the settings of its recommenders.
 #include "brain/rollout/job_policy.h"
 
 #include "brain/rollout/rules.h"

@@ -21,7 +21,8 @@ using JobField = std::variant<Mode*, Policy*, std::optional<Policy>*, JobClass*,
 struct JobFieldRow {
   std::string_view key, help;
   SettingKind kind;
-  std::vector<std::string_view> (*choices)();  // for kChoice, else null; the position is the enum's value
+  // Choices for kChoice, else null. The position of a choice is its enum value.
+  std::vector<std::string_view> (*choices)();
   JobField (*field)(JobPolicy&);
   double min = 0, max = 0;    // bounds of numbers, in the unit that people write
   double scale = 1;           // (value in the unit that people write) = (value of the field) * scale

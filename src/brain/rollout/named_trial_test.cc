@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-// A job in mode canary with an owner's limit of 4 cores and a recommendation of 1 core. Windows have 300 s.
+// A job in mode canary with an owner's limit of 4 cores and a recommendation of 1 core. Windows last 300 s.
 class NamedTrialTest : public ::testing::Test {
  protected:
   NamedTrialTest() {

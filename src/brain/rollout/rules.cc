@@ -155,8 +155,8 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
     for (const Resource r : kResources) name_source(StrCat(Name(r), ".", kRecommenderKey), given.source);
   };
   const auto apply_all = [&](std::vector<Given> place) {
-    // `recommender` is applied first, because it resets the resources' own recommenders, which override it
-    // within one source.
+    // `recommender` is applied first, because it resets the resources' own recommenders. Within one source, a
+    // resource's own recommender overrides `recommender`.
     std::stable_partition(place.begin(), place.end(),
                           [](const Given& g) { return g.key == kRecommenderKey; });
     for (const Given& given : place) apply(given);

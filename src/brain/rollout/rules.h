@@ -22,13 +22,13 @@ using KeyValue = std::pair<std::string, std::string>;
 
 // One setting of a job, which defaults, a rule, an annotation or a person can set.
 struct JobSetting {
-  std::string_view key;  // such as "mode", "memory.upper" or "canary.share"
+  std::string_view key;  // key, such as "mode", "memory.upper" or "canary.share"
   std::string_view help;
   SettingKind kind;
   std::vector<std::string_view> choices;  // allowed values for kChoice, else empty
 };
 std::span<const JobSetting> JobSettingsTable();
-// Key of the recommender of both resources. A resource's own key overrides it (PolicyRules::Resolve).
+// Key of the recommender of both resources. The key of one resource overrides this key (PolicyRules::Resolve).
 inline constexpr std::string_view kRecommenderKey = "recommender";
 // Returns a setting with its current key and form if an earlier version had another key:
 // "replicas.hpa.down_window_s" and "300" become "replicas.hpa.down_window" and "5m". Returns other settings
@@ -77,16 +77,16 @@ std::vector<std::string> WrongSettingLabels(std::span<const KeyValue> labels, Jo
 // Rules and defaults of all jobs. Immutable, therefore thread-safe.
 class PolicyRules {
  public:
-  PolicyRules();  // has no rules and plain defaults
+  PolicyRules();  // creates an object without rules, with plain defaults
   // Checks rules and defaults. Returns InvalidArgument with the rule's number and name, and the key.
   static absl::StatusOr<PolicyRules> Compile(std::vector<JobRule> rules, JobPolicy defaults);
 
-  // Resolves the policy of a job.
-  // Precedence, lowest first: defaults, rules in order, setting labels (kSettingLabel), overrides by migration,
-  // caps of rules, other overrides. `recommender` clears a resource's own recommender from a source of lower
-  // precedence; within one source the resource's own recommender applies. Skips invalid overrides and labels.
-  // Reduces lower bounds to upper bounds. Raises replicas.min from 0 to 1 if the job could never start again.
-  // `sources`, if not null, receives a row for each setting. O(rules).
+  // Resolves the policy of a job. Precedence, lowest first: defaults, rules in order, setting labels
+  // (kSettingLabel), overrides by migration, caps of rules, other overrides. `recommender` clears a resource's own
+  // recommender from a source of lower precedence; within one source the resource's own recommender applies. Skips
+  // invalid overrides and labels. Reduces a lower bound that exceeds its upper bound to the upper bound. Raises
+  // replicas.min from 0 to 1 if the job could never start again. `sources`, if not null, receives a row for each
+  // setting. O(rules).
   JobPolicy Resolve(std::string_view job, std::span<const KeyValue> labels,
                     std::span<const Override> overrides, std::vector<SettingSource>* sources = nullptr) const;
   // Returns true if the rule matches the job. REQUIRES: rule < rules().size().

@@ -269,7 +269,7 @@ TEST(InTrial, StaysAsTasksComeAndGo) {
   EXPECT_FALSE(InTrial(0, 1, 0.1));
 }
 
-// The watch counts from its start, at a recent time instead of 1970.
+// The duration of the watch counts from the start of the watch, not from the epoch.
 TEST_F(WatchTest, ItsTimeCountsFromItsStart) {
   const int64_t start = 100 * kDayS;
   Ask(start);
