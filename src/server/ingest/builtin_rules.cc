@@ -67,7 +67,7 @@ constexpr ContainerRule kContainerRules[] = {
     {"cadvisor-memory-peak", "container_memory_max_usage_bytes", kMemoryPeak},
     {"cadvisor-oom", "container_oom_events_total", kOomTotal},
     {"cadvisor-memory-limit", "container_spec_memory_limit_bytes", kMemoryLimitBytes},
-    // The unit is microseconds of the usual period of 100 ms.
+    // The unit is microseconds of CPU time per period, which is usually 100 ms.
     {"cadvisor-cpu-limit", "container_spec_cpu_quota", kCpuLimitCores, nullptr, nullptr, 1e-5},
     {"kube-cpu-limit", "kube_pod_container_resource_limits", kCpuLimitCores, "resource", "cpu"},
     {"kube-memory-limit", "kube_pod_container_resource_limits", kMemoryLimitBytes, "resource", "memory"},
@@ -105,7 +105,8 @@ constexpr ContainerRule kContainerRules[] = {
     {"kube-last-ended", "kube_pod_container_status_last_terminated_timestamp", kLastEnded},
     {"kube-oom-ended", "kube_pod_container_status_terminated_reason", kOomEnded, "reason", "OOMKilled"},
     {"kube-waiting", "kube_pod_container_status_waiting", kWaiting},
-    // If a container has two series, the later series is regarded as another start, in the same minute.
+    // If a container has both series and their times differ, the later time is regarded as another start, in the
+    // same minute.
     {"kube-started", "kube_pod_container_state_started", kStartTime},
     {"cadvisor-started", "container_start_time_seconds", kStartTime},
 };

@@ -34,7 +34,7 @@ class Ingest {
     // Time without samples after which a series is forgotten, seconds.
     int64_t idle_seconds = 3600;
     std::vector<std::string> job_labels = SeriesMapper::Options().job_labels;
-    // Seed of the fingerprints; random where senders are not trusted. Does not change results.
+    // Seed of the fingerprints; must be random if senders are not trusted. Does not change results.
     uint64_t seed = 0;
     LiveWindows::Options windows;
   };

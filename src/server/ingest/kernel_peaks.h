@@ -21,7 +21,7 @@ struct KernelPeak {
   std::vector<float> standing;  // peaks of all tasks of the job
 };
 
-// Not thread-safe. About 16 bytes a series.
+// Not thread-safe. Uses about 16 bytes per series.
 class KernelPeaks {
  public:
   // Stores the peak of a series, bytes. A peak below the series' last peak belongs to a new start of the

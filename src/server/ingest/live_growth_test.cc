@@ -1,4 +1,4 @@
-// Memory that grows towards a limit, detected from samples of open windows.
+// Tests of the detection of memory that grows towards a limit, from samples of open windows.
 #include <gtest/gtest.h>
 
 #include <algorithm>

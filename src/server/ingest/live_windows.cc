@@ -138,7 +138,7 @@ void LiveWindows::Insert(uint32_t slot, const RemoteSample& sample) {
       ++counts_.duplicates;
       return;
     }
-    ++counts_.conflicts;  // a number takes precedence over an end
+    ++counts_.conflicts;  // a number takes precedence over a stale marker
     if (!stale && (was_stale || sample.value > at->value)) at->value = sample.value;
     return;
   }
@@ -204,7 +204,7 @@ std::vector<LiveWindows::TaskLimitsOfJob> LiveWindows::MemoryLimits(std::span<co
     if (samples_[slot].empty() || IsStaleMarker(samples_[slot].back().value)) continue;
     const auto asked = numbers.find(binding.job.value);
     if (asked == numbers.end()) continue;
-    // The limit of a part is the highest limit of several series.
+    // The limit of a part is the highest limit of its series.
     double& limit = parts[asked->second][{binding.task, binding.part}];
     if (is_limit) limit = std::max(limit, samples_[slot].back().value * binding.scale);
   }
@@ -294,7 +294,7 @@ void LiveWindows::AddReported(uint32_t task, const ReportedWindow& reported,
     start->task = task;
     closed.starts.push_back(*start);
     out.cpu_mean_cores = out.cpu_peak_cores = kAbsent;
-    // This limit belongs to the start, not to the job.
+    // The limit and the periods belong to the start and not to the job's steady tasks.
     report.cpu_steady = false;
     report.cpu_limit_cores = kAbsent;
     report.cpu_periods = report.cpu_throttled_periods = 0;

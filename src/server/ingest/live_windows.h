@@ -30,7 +30,7 @@ namespace taut::server {
 struct IngestCounts {
   uint64_t accepted = 0;       // newer than all samples of the series
   uint64_t out_of_order = 0;   // accepted; a later sample of the series arrived before
-  uint64_t stale_markers = 0;  // accepted: the end of a series
+  uint64_t stale_markers = 0;  // accepted: marks the end of a series
   uint64_t duplicates = 0;     // dropped: same time and value as a stored sample
   uint64_t conflicts = 0;      // accepted: same time as a stored sample; the larger value is kept
   uint64_t nan = 0;            // dropped: NaN other than the stale marker
@@ -70,7 +70,7 @@ struct GrowthSighting {
   double bytes = 0;
 };
 
-// Not thread-safe. Memory: 24 bytes a slot, and 16 bytes a sample of open windows. A series has at most
+// Not thread-safe. Uses 24 bytes per slot, and 16 bytes per sample of open windows. A series has at most
 // max_samples_per_series samples.
 class LiveWindows {
  public:
@@ -124,7 +124,7 @@ class LiveWindows {
 
   // Closes every window with end + grace <= watermark, in time order, and yields the windows that are not empty. A
   // watermark before the last watermark closes nothing. Uses the present bindings: if a series has moved to
-  // another job, its samples in the whole window belong to the new job. About 0.5 µs a series and window.
+  // another job, its samples in the whole window belong to the new job. Costs about 0.5 µs per series and window.
   void CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
                   absl::FunctionRef<void(ClosedWindow&&)> yield);
 
@@ -134,8 +134,8 @@ class LiveWindows {
   // Sets the time back to `newest` after a wrong time: drops samples after `newest`. Windows before
   // `first_open` stay closed.
   void GoBack(Timestamp newest, WindowId first_open);
-  // Announces that samples in [begin, end) may be lost. If more than half of a window is in this time and has
-  // no sample there, the window ignores all series.
+  // Announces that samples in [begin, end) may be lost. If this time covers more than half of a window, and no
+  // series has a sample in the covered part, the window ignores all series.
   void NotHeard(Timestamp begin, Timestamp end) { unheard_ = {MillisOf(begin), MillisOf(end)}; }
 
   // Sets start-up times: by job number, the seconds after a task's start during which its CPU usage is kept
@@ -147,10 +147,10 @@ class LiveWindows {
 
   // Returns the first open window.
   WindowId first_open() const { return {static_cast<int32_t>(FloorDiv(open_from_ms_, kWindowMs))}; }
-  // Returns the time of the newest accepted sample; INT64_MIN microseconds before the first.
+  // Returns the time of the newest accepted sample; INT64_MIN microseconds if no sample was accepted.
   Timestamp newest_sample() const { return {newest_ms_ == INT64_MIN ? INT64_MIN : newest_ms_ * 1000}; }
-  // Returns the time of the newest accepted sample of a series, without windows of agents; INT64_MIN
-  // microseconds before the first.
+  // Returns the time of the newest accepted sample of a series, without windows of agents; INT64_MIN microseconds
+  // if no sample was accepted.
   Timestamp newest_of_series() const {
     return {newest_of_series_ms_ == INT64_MIN ? INT64_MIN : newest_of_series_ms_ * 1000};
   }
@@ -202,8 +202,8 @@ class LiveWindows {
   int64_t newest_ms_ = INT64_MIN, newest_of_series_ms_ = INT64_MIN;
   uint64_t waiting_samples_ = 0;
   Interval unheard_;
-  // Samples by slot, times strictly ascending. At most one sample is before open_from_ms_: a counter's next
-  // rate begins there.
+  // Samples by slot, times strictly ascending. At most one sample is before open_from_ms_; a counter's next rate
+  // begins at this sample.
   std::vector<std::vector<RemoteSample>> samples_;
   std::vector<std::vector<ReportedWindow>> reported_;  // open windows of agents by slot, ascending
   OomSightings ooms_;

@@ -29,7 +29,7 @@ using ::testing::IsEmpty;
 constexpr int64_t kBegin = 1'700'000'100;  // start of a window, seconds
 static_assert(kBegin % kWindowSeconds == 0);
 
-// One rule per kind: the labels j, t and p are job, task and part.
+// One rule per kind. The labels j, t and p contain job, task and part.
 std::vector<MappingRule> PlainRules() {
   std::vector<MappingRule> rules;
   for (int i = 0; i <= static_cast<int>(SeriesKind::kCpuThrottledPeriodsTotal); ++i) {
@@ -287,7 +287,7 @@ TEST(LiveWindows, SubtractsOnlyWhereAllIsKnown) {
              {"less", "j", "t", "free", "", 200, 100}});
   cell.Close(420);
   EXPECT_EQ(cell.Task().memory_peak_bytes, 900);  // not 1000, which would ignore the value of `free`
-  // The value is 600 for 100 s, and 900 for the 50 s during which both last samples last.
+  // The value is 600 for 100 s, and 900 for the 50 s in which the last samples of both series are valid.
   EXPECT_THAT(cell.Task().memory_mean_bytes, FloatNear((600 * 100 + 900 * 50) / 150.0F, 0.01F));
 }
 
@@ -308,8 +308,8 @@ TEST(LiveWindows, TheOwnersLimitIsTheLargestOfItsTasksAndNeedsEveryPart) {
   ASSERT_EQ(cell.closed().size(), 3U);
   EXPECT_EQ(cell.closed()[0].jobs.at(0).window.memory_limit_bytes, 110);
   EXPECT_EQ(cell.closed()[0].jobs.at(0).window.cpu_limit_cores, kAbsent);
-  EXPECT_EQ(cell.closed()[1].jobs.at(0).window.memory_limit_bytes,
-            kAbsent);  // a sidecar without a limit; 0 means none
+  // A sidecar has no limit; the value 0 means no limit.
+  EXPECT_EQ(cell.closed()[1].jobs.at(0).window.memory_limit_bytes, kAbsent);
   EXPECT_EQ(cell.closed()[2].jobs.at(0).window.memory_limit_bytes, 70);
 }
 
@@ -382,7 +382,7 @@ TEST(LiveWindows, PeriodsOfLimitsAreCountedByTask) {
     points.push_back({"cpu_cores", "web", "a", "app", "", double(s), 0.5});
     points.push_back({"cpu_cores", "web", "b", "app", "", double(s), 0.5});
     points.push_back({"cpu_cores", "free", "a", "app", "", double(s), 0.5});
-    // Two series of the same usage are used once; containers of a pod are added up.
+    // If two series measure the same usage, the usage counts once; the containers of a pod are added up.
     for (const char* replica : {"1", "2"}) add("a", "app", replica, s, 2);
     add("a", "proxy", "", s, 1);
     add("b", "app", "", s, 0);
@@ -421,7 +421,7 @@ TEST(LiveWindows, TheLoadIsThatOfAllSeriesOfTheJob) {
     // One task has ten requests a second; the other has twenty and starts in the middle.
     points.push_back({"load_total", "web", "a", "", "", double(s), 10.0 * s});
     if (s >= 150) points.push_back({"load_total", "web", "b", "", "", double(s), 20.0 * (s - 150)});
-    // A part that is measured twice is used once; parts of one task are added up.
+    // A part that is measured twice counts once; the parts of one task are added up.
     for (const char* replica : {"1", "2"})
       points.push_back({"load", "queue", "q", "x", replica, double(s), 7});
     points.push_back({"load", "queue", "q", "y", "", double(s), 5});
@@ -594,8 +594,8 @@ rc::Gen<std::vector<Point>> ArbitraryPoints() {
   return rc::gen::scale(3, rc::gen::container<std::vector<Point>>(gauge));
 }
 
-// A stale marker of an unknown series creates no series, so each series has a number before its markers.
-// Otherwise the order is random.
+// A stale marker of an unknown series creates no series. Each series therefore begins with a number; otherwise the
+// order is random.
 void NumbersBeforeMarkers(std::vector<Point>& points) {
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, size_t> marker;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -624,7 +624,7 @@ RC_GTEST_PROP(LiveWindows, OrderAndSplittingDoNotMatter, ()) {
     for (size_t n = *rc::gen::inRange<size_t>(1, 5); n > 0 && i < shuffled.size(); --n)
       some.push_back(shuffled[i++]);
     split.Send(some);
-    split.Close(0);  // closes nothing
+    split.Close(0);  // closes no window
   }
   // The first window may close before the other windows are complete; its contents do not change.
   split.Close(420);

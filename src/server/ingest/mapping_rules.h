@@ -51,8 +51,8 @@ inline bool IsReplicas(SeriesKind kind) {
 // The label tautline.dev/job in kube-state-metrics' labels of pods and Jobs. Its value is the program that
 // these objects run.
 inline constexpr std::string_view kProgramLabel = "label_tautline_dev_job";
-// Returns true if the label is the place of a job's tasks. Labels of pods must not set a place: they would
-// move the job, and its bill, to another group.
+// Returns true if the label names the place of a job's tasks: its namespace or cluster. Labels of pods must not
+// set a place: they would move the job, and its bill, to another group.
 inline bool SaysPlace(std::string_view label) { return label == "namespace" || label == "cluster"; }
 
 // Returns true if series of this kind state facts about pods or workloads and measure nothing.
@@ -131,7 +131,7 @@ struct Mapping {
   size_t rule = 0;  // index into the rules; kNoRule: mapped by an agent or a WorkloadIntake
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   std::string job, task, part;
-  std::string pod = {};  // key "scope/Pod/name" for facts; "": none, or with uses_owner the pod in the labels
+  std::string pod = {};  // key "scope/Pod/name" of a fact; "": none, or the pod in the labels if uses_owner
   std::optional<std::string> group = {};  // WorkloadFact::group, for facts
   WorkloadParts workload = {};            // workload of the job; unknown for facts
   bool uses_owner = false;                // true: the job's name contains {owner} or {owner.kind}

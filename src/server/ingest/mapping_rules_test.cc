@@ -1,4 +1,4 @@
-// The built-in rules with common series; patterns, templates and owners one by one.
+// Tests of the built-in rules with common series, and of patterns, templates and owners one by one.
 #include "server/ingest/mapping_rules.h"
 
 #include "common/base/strings.h"
@@ -38,7 +38,7 @@ TEST(BuiltinRules, TakeCadvisorsContainers) {
   EXPECT_EQ(with(cpu, {{"container", "app"}}),
             "cpu_seconds_total shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1");
   EXPECT_EQ(with(cpu, {{"container", "app"}, {"cpu", "cpu07"}}),
-            "-");  // the sum over CPUs has a series as well
+            "-");  // the sum over CPUs is a separate series
   EXPECT_EQ(with(cpu, {{"container", "POD"}}), "-");
   EXPECT_EQ(with(cpu, {}), "-");  // the sum over the whole pod
   EXPECT_EQ(with("container_memory_working_set_bytes", {{"container", "app"}}),
@@ -229,7 +229,7 @@ TEST(MappingRules, KindsHaveNames) {
   EXPECT_THAT(Message(ParseSeriesKind("cpu").status()), HasSubstr("cpu_cores"));
 }
 
-// Two clusters of one Prometheus, and a target's own label `cluster`.
+// One Prometheus may scrape two clusters, and a target may have a label `cluster` of its own.
 TEST(BuiltinRules, NamesBeginWithTheCluster) {
   const auto job = [](std::vector<LabelView> labels, std::string_view cluster) {
     labels.push_back({"cluster", cluster});
@@ -312,7 +312,7 @@ TEST(Owners, RunsOfSparkAndRevisionsOfKnativeAreOneJob) {
     owners.Learn("data/ReplicaSet/" + set, "Deployment/" + revision + "-deployment");
     EXPECT_EQ(owner(set + "-x2x4z"), "service hello");
   }
-  // Names that only look like generated names.
+  // These names only look like generated names.
   EXPECT_EQ(owner("bus-driver"), " bus-driver");
   EXPECT_EQ(owner("hello-1-deployment-5d4f8c7b9d-x2x4z"), "deployment hello-1-deployment");
   EXPECT_EQ(owner("job-exec-2"), "statefulset job-exec");

@@ -10,8 +10,8 @@
 namespace taut::server {
 namespace {
 
-// Greatest difference between the dates that two sources report for one kill. A container takes longer than this
-// to start again.
+// Greatest difference between the dates that two sources report for one kill. A restart of a container takes
+// longer.
 constexpr int64_t kSameDateMs = 1'500;
 // Greatest delay between a kill and the restart that shows it. Kubernetes waits up to 5 minutes before a
 // restart.

@@ -27,7 +27,7 @@ struct OomSighting {
   std::optional<Timestamp> shown = {};  // OomWatch::Kill::shown_ms
 };
 
-// Not thread-safe. About 40 bytes per kill since the last Take, and 60 bytes per recently killed part.
+// Not thread-safe. Uses about 40 bytes per kill since the last Take, and 60 bytes per recently killed part.
 class OomSightings {
  public:
   // Processes the next sample of a series with kind kOomTotal. `before`: earlier samples of the series,

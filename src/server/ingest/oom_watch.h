@@ -25,7 +25,7 @@ namespace taut::server {
 // that waits has ended once more than it was restarted. If a fifth series shows that the container waits,
 // this end is counted.
 //
-// Not thread-safe. About 180 bytes a container.
+// Not thread-safe. Uses about 180 bytes per container.
 class OomWatch {
  public:
   static constexpr int64_t kNewsMs = 600'000;

@@ -139,7 +139,8 @@ TEST(OomWatch, TheEndOfAContainerThatWaitsCountsBesideItsRestarts) {
     EXPECT_EQ(scrape(210, 9, 175, 0), 0U);
     EXPECT_EQ(scrape(240, 10, 220, 0), 1U);
     EXPECT_EQ(scrape(270, 10, 220, 0), 0U);
-    // A scrape shows the container as waiting after its end. One second later a scrape shows it restarted.
+    // A scrape shows the container as waiting after its end. One second later, a scrape shows the container as
+    // restarted.
     EXPECT_EQ(scrape(300, 10, 299, 1) + scrape(301, 11, 299, 0), 1U);
   } while (std::ranges::next_permutation(order).found);
 }
@@ -212,7 +213,7 @@ TEST(OomWatch, AKillIsDatedByTheEndOfItsContainer) {
     // The container is killed at 40 s, and restarted after a back-off of 33 s.
     EXPECT_THAT(Dates(container.Scrape(90, 1, 40, true)), testing::ElementsAre(testing::Pair(40, 1)));
     EXPECT_TRUE(container.Scrape(120, 1, 40, true).empty());
-    // The kill is seen while the container waits, and again after its restart: one kill.
+    // The kill is shown while the container waits and again after the restart, but counts once.
     EXPECT_THAT(Dates(container.Scrape(150, 1, 130, true)), testing::ElementsAre(testing::Pair(130, 1)));
     EXPECT_TRUE(container.Scrape(300, 2, 130, true).empty());
     // The container ends for another reason.

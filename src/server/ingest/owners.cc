@@ -78,7 +78,8 @@ bool IsMadeUp(std::string_view part) {
   return IsDateAndTime(part) || IsCommit(part);
 }
 
-// Removes a suffix such as "20261125-1200". A time of day is only generated if a date precedes it.
+// Removes a suffix such as "20261125-1200". Digits are regarded as a time of day only if a date precedes the
+// digits.
 bool CutDateAndTime(std::string_view& name) {
   std::string_view rest = name;
   return (CutTail(rest, kDigits, 4, 4) || CutTail(rest, kDigits, 6, 6)) && CutTail(rest, kDigits, 8, 8) &&

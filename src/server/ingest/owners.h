@@ -20,7 +20,7 @@ struct StringHash {
 // Returns the kind in the form of job names, such as "deployment".
 std::string KindInNames(std::string_view kind);
 
-// Top owner of a pod: kind/name as kubectl shows it, the kind in lower case.
+// Top owner of a pod. The kind is in lower case, as in the output of kubectl.
 struct TopOwner {
   std::string kind;  // kind such as "deployment"; "" if unknown
   std::string name;
@@ -43,7 +43,7 @@ struct TopOwner {
 // A pod has a group if its source splits the pod's workload (Workload::group). If another source reports the
 // same owner without a group, the group stays.
 //
-// Not thread-safe. About 150 bytes a fact.
+// Not thread-safe. Uses about 150 bytes per fact.
 class OwnerTable {
  public:
   // Stores a child's owner: "Kind/name" in the child's scope, or "<none>/<none>". `group`: group of a pod; "":

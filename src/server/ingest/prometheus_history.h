@@ -89,14 +89,14 @@ struct HistorySink {
 // parsing.
 class PrometheusHistory {
  public:
-  // Creates a reader; the first Read connects. `url`: URL of the server without /api/v1. Errors of
-  // HttpClient::Create; InvalidArgument if there are no rules.
+  // Creates a reader; the first Read connects. `url`: URL of the server without /api/v1. Returns the errors of
+  // HttpClient::Create, and InvalidArgument if there are no rules.
   static absl::StatusOr<std::unique_ptr<PrometheusHistory>> Create(std::string_view url,
                                                                    const ClientOptions& client_options,
                                                                    std::span<const MappingRule> rules,
                                                                    const HistoryOptions& options);
 
-  // Returns the present time by the server's clock, which dates the server's samples. One query, without
+  // Returns the present time by the server's clock, which dates the server's samples. Sends one query, without
   // retries.
   absl::StatusOr<Timestamp> ServerTime();
 

@@ -105,7 +105,7 @@ class RealPrometheus {
   int port_ = 0;
 };
 
-// The index stores when a series began and ended; only selected series are read.
+// The index stores the start and the end of each series. Only selected series are read.
 void CheckSeriesOf(PrometheusHistory& history) {
   const auto series = [&](int64_t from_s, int64_t to_s, SeriesSelection* selection) {
     std::vector<std::string> found;

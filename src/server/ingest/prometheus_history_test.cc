@@ -1,4 +1,4 @@
-// Reads history from a server that answers as Prometheus does, with Prometheus' limits and errors.
+// Tests reading history from a server that responds like Prometheus, with Prometheus' limits and errors.
 #include "server/ingest/prometheus_history.h"
 
 #include <gmock/gmock.h>

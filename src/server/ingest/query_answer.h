@@ -28,7 +28,7 @@ class QueryAnswerParser {
   // the series before the damage.
   //   DataLoss            not JSON, or not a response of this kind
   //   FailedPrecondition  the server reports that the query failed; the message is the server's text
-  // Also returns an error of fn, which ends the parsing. About 35 ns a sample.
+  // Also returns an error of fn, which ends the parsing. Takes about 35 ns per sample.
   absl::Status Parse(std::string& body, SeriesFn fn);
   // Parses the response of /api/v1/series, which contains only labels. Returns the errors of Parse.
   absl::Status ParseSeries(std::string& body,

@@ -65,7 +65,7 @@ class RemoteWriteDecoder {
   //   InvalidArgument     not a snappy block, or not a WriteRequest. Errors of the snappy block precede all
   //                       calls of fn. If the message is damaged, fn has received the series before the damage.
   //   ResourceExhausted   exceeds a limit of the request; the message names the limit.
-  // About 0.2 µs per series of 10 labels and one sample.
+  // Takes about 0.2 µs per series of 10 labels and one sample.
   absl::StatusOr<DecodeCounts> Decode(std::string_view body, SeriesFn fn);
   // Decodes a message that is not compressed. Returns the errors of Decode.
   absl::StatusOr<DecodeCounts> DecodeMessage(std::string_view message, SeriesFn fn);

@@ -1,4 +1,4 @@
-// Remote-write bodies: the encoding byte by byte, round trips, limits, and damage of every kind.
+// Tests of remote-write bodies: the encoding byte by byte, round trips, limits, and damage of every kind.
 #include "server/ingest/remote_write.h"
 
 #include <gmock/gmock.h>

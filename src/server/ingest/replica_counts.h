@@ -17,7 +17,7 @@
 namespace taut::server {
 
 // Stores the last sample of each series in each open window, so that the order of samples and their
-// distribution over requests do not matter. A series of this kind creates no job. Not thread-safe.
+// distribution over requests do not matter. A series of counts creates no job. Not thread-safe.
 class ReplicaCounts {
  public:
   // Adds a series with kind kReplicas or kReplicasReady for the job of this name. "NAME/*": for every job

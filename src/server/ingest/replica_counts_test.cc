@@ -1,5 +1,5 @@
-// Numbers of tasks reported by series: the jobs that they belong to, the sample that is used, and the cases
-// in which the numbers are unknown.
+// Tests of numbers of tasks that series report: the jobs that they belong to, the sample that is used, and the
+// cases in which the numbers are unknown.
 #include "server/ingest/replica_counts.h"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,8 @@ TEST(ReplicaCounts, ASilentSeriesIsNotZero) {
   for (const char* pod : {"web-5d4f8c7b9d-x2x4z", "api-5d4f8c7b9d-x2x4z", "zero-5d4f8c7b9d-x2x4z"})
     cell.Run(CpuOf(pod), 0, 630);
   for (int s = 0; s < 630; s += 30) {
-    if (s < 300) cell.Send(Count(kCount, "deployment", "web"), s, 8);  // silent later, without a stale marker
+    if (s < 300)
+      cell.Send(Count(kCount, "deployment", "web"), s, 8);  // no samples later, and no stale marker
     if (s < 300) cell.Send(Count(kCount, "deployment", "api"), s, 8);
     cell.Send(Count(kCount, "deployment", "zero"), s, 0);
   }

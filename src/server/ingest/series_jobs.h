@@ -29,8 +29,8 @@ enum class OomSource : uint8_t {
 // "agents".
 class SourceNames {
  public:
-  // Returns the number of the source and registers a new source. nullopt if the name is empty, or the source
-  // is new and 64 sources exist.
+  // Returns the number of the source and registers a new source. Returns nullopt if the name is empty, or the
+  // source is new and 64 sources exist.
   std::optional<size_t> NumberOf(std::string name);
   // Returns the names of the sources whose bits are set, such as "agents, Kubernetes".
   std::string Listed(uint64_t sources) const;
@@ -42,7 +42,7 @@ class SourceNames {
 // Encodes labels in one string, to save memory.
 PackedText PackLabels(const std::vector<taut::Label>& labels);
 
-// Not thread-safe. About 200 bytes a job, and 30 per forgotten job, whose number is reserved for the job's
+// Not thread-safe. Uses about 200 bytes per job, and 30 per forgotten job, whose number is reserved for the job's
 // return.
 class SeriesJobs {
  public:
@@ -66,8 +66,8 @@ class SeriesJobs {
   struct Facts {
     JobId id;
     std::string name;
-    // Labels with ascending keys. For a job from before the daemon's start, only the labels received since
-    // the start.
+    // Labels with ascending keys. For a job from before the daemon's start, contains only the labels received
+    // since the start.
     std::vector<taut::Label> labels;
     WorkloadParts parts;  // workload from the first source; parts replace a workload that is only a name
     // Source of OOM kills, from the series and agents that named the job since the start of the daemon.
@@ -79,8 +79,8 @@ class SeriesJobs {
   SeriesJobs(const SeriesJobs&) = delete;
   SeriesJobs& operator=(const SeriesJobs&) = delete;
 
-  // Returns the number of the job of this name: a forgotten job's previous number, else a new number. nullopt if
-  // max_jobs jobs exist. O(1).
+  // Returns the number of the job of this name: a forgotten job's previous number, else a new number. Returns
+  // nullopt if max_jobs jobs exist. O(1).
   std::optional<JobId> Intern(std::string_view name);
   // Adds a job with its stored number, before any series. REQUIRES: the number is free.
   void Restore(JobId id, std::string_view name, WorkloadParts parts = {});

@@ -250,7 +250,7 @@ TEST(SeriesMapper, TheOrderOfLabelsDoesNotMatter) {
   std::swap(labels[0], labels[1]);
   EXPECT_EQ(Resolve(mapper, labels).slot, reversed.slot);
   EXPECT_EQ(mapper.num_slots(), 1U);
-  // A series that is resolved with one of its orders of labels stays known.
+  // A series stays known while it is resolved with any order of its labels.
   for (int m = 0; m <= 120; m += 10) Resolve(mapper, labels, After(m));
   EXPECT_THAT(mapper.ForgetIdle(After(120)), IsEmpty());
   EXPECT_EQ(Resolve(mapper, labels, After(121)).slot, reversed.slot);

@@ -13,7 +13,7 @@
 
 namespace taut::server {
 
-// A set of series, in the form that selectors need. A few KiB per metric.
+// A set of series, in the form that selectors need. Uses a few KiB per metric.
 class SeriesSelection {
  public:
   // Adds a series by its labels.

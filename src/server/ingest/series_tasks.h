@@ -15,7 +15,7 @@
 
 namespace taut::server {
 
-// Not thread-safe. About 60 bytes per task in use.
+// Not thread-safe. Uses about 60 bytes per task in use.
 class SeriesTasks {
  public:
   SeriesTasks() = default;

@@ -8,8 +8,8 @@
 
 namespace taut::server {
 
-// A slot is in at most one list. Memory: 16 bytes a slot and about 20 a list. Not thread-safe. Add and Remove
-// are O(1).
+// A slot is in at most one list. Uses 16 bytes per slot and about 20 bytes per list. Not thread-safe. Add and
+// Remove are O(1).
 class SlotLists {
  public:
   // Adds the slot to the list with this key. REQUIRES: the slot is in no list; key is not 0.

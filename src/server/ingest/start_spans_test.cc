@@ -1,4 +1,4 @@
-// The CPU usage that belongs to a start, which is kept apart from other usage of a window.
+// Tests of the CPU usage of task starts, which is kept apart from other usage of a window.
 #include "server/ingest/start_spans.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ TEST(StartSpans, AreCutToTheWindowAndJoined) {
 TEST(StartSpans, AStartThatCannotBeIsNone) {
   EXPECT_THAT(SpansOf({{-double(kWindowBegin), 20'000}}, 60), IsEmpty());  // 0: unknown
   EXPECT_THAT(SpansOf({{100, 20'000}}, 60), IsEmpty());                    // a clock far ahead
-  // a clock slightly ahead
+  // The clock of the start is slightly ahead.
   EXPECT_THAT(SpansOf({{70, 20'000}}, 60), ElementsAre(StartSpan{70'000, 130'000}));
   EXPECT_THAT(SpansOf({{1e15, 20'000}}, 60), IsEmpty());
 }

@@ -48,16 +48,16 @@ class WindowFold {
   // Starts a job and its window. `startup_ms`: CPU usage is kept apart for this time after a start of a task;
   // 0: never. The task's series report its starts.
   void StartJob(int64_t begin_ms, int64_t end_ms, int64_t startup_ms = 0);
-  // Adds a task with all its series, ordered by part. Returns false if nothing was measured except start().
-  // Limits are used only if usage was measured and each part of the usage has a limit.
+  // Adds a task with all its series, ordered by part. Returns false if no usage was measured in addition to
+  // start(). Limits are used only if usage was measured and each part of the usage has a limit.
   bool AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out);
   // Returns the CPU usage that was kept apart for the last added task; nullopt if no usage was kept apart.
   const std::optional<TaskStart>& start() const { return start_; }
   // Returns the task's CFS periods in the window, from the counters in `series`; 0 periods if there are no
   // counters. Called after AddTask.
   TaskThrottling ThrottlingOf(uint32_t task, std::span<const FoldSeries> series);
-  // Returns the job's mean load over the time that these series cover; kAbsent without samples. `series`: of
-  // kinds kLoad and kLoadTotal, ordered by task and part.
+  // Returns the job's mean load over the time that these series cover; kAbsent without samples. `series`: series
+  // of kinds kLoad and kLoadTotal, ordered by task and part.
   float LoadOf(std::span<const FoldSeries> series);
   // Appends the mean of each signal in `series`, ascending by SeriesBinding::signal. Sorts `series` by
   // signal.
