@@ -97,7 +97,7 @@ TEST(AllocationDuration, HasAUnitAndIsPositive) {
     EXPECT_EQ(AllocationDuration("step", wrong).status().code(), absl::StatusCode::kInvalidArgument) << wrong;
 }
 
-// Three hours of 10 cores, the first of which is before the span. Memory is unknown.
+// Three hours of 10 cores; the first hour is before the span. Memory is unknown.
 TEST(IdleCapacityTest, IsWhatNoJobIsChargedAndAbsentWhereNothingIsKnown) {
   CapacityHistory history;
   history.time_s = {0, 3600, 7200};

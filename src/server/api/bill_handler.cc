@@ -96,10 +96,10 @@ void PutJobs(const AccountBill& of, const brain::GroupBill& group, size_t limit,
   json.EndArray();
 }
 
-// The requested month, and the billed part of the month.
+// The requested month [from, end), and its billed part [from, to). The billed part ends at the latest with the
+// last closed window, because future costs of the pool are unknown.
 struct BilledMonth {
-  WindowId from, to,
-      end;  // end of the last closed window, because future costs of the pool are unknown
+  WindowId from, to, end;
 };
 
 absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t now_s) {

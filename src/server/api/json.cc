@@ -172,7 +172,7 @@ void PutJobAmounts(const JobView& job, Resource r, int64_t grace_s, JsonWriter& 
 }  // namespace
 
 void PutTime(std::string_view key, int64_t time_s, JsonWriter& json) {
-  // About 35,000 years, which JSON numbers and dates can represent.
+  // Bound on times: about 35,000 years, which JSON numbers and dates can represent.
   constexpr int64_t kLast = int64_t{1} << 40;
   json.Key(key);
   if (time_s > kLast || time_s < -kLast) {

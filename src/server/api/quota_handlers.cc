@@ -174,7 +174,8 @@ absl::StatusOr<AskedQuota> AskedInBody(std::string_view body) {
   return out;
 }
 
-// Returns the number of the request in the path; -1, which no request has, for any other text.
+// Returns the number of the request in the path. Returns -1, which is not the number of a request, for any other
+// text.
 int64_t RequestIn(const HttpRequest& request) { return WholeNumber(request.segments[3]).value_or(-1); }
 
 // Returns rows, use and requests of the groups in reach. Omits the cohorts above these groups, because a cohort's
