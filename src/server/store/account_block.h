@@ -20,8 +20,8 @@ constexpr uint32_t AccountChunkOf(JobId job) { return job.value / kJobsPerAccoun
 // Encodes the entries of one chunk, ascending by job. `first`: first window of the time that the entries
 // cover.
 std::string EncodeAccountBlock(std::span<const AccountEntry> entries, WindowId first, uint32_t chunk);
-// Adds a block's entries to `sums`, ascending by job. DataLoss if the block is damaged or belongs to another
-// chunk or time; `sums` is then unchanged.
+// Adds a block's entries to `sums`, ascending by job. Returns DataLoss if the block is damaged or belongs to
+// another chunk or time; `sums` is then unchanged.
 absl::Status AddAccountBlock(std::string_view block, WindowId first, uint32_t chunk,
                              std::vector<AccountEntry>& sums);
 

@@ -1,4 +1,4 @@
-// A writer is killed at any moment: every acknowledged pass is stored exactly once.
+// Tests that every acknowledged pass is stored exactly once if a writer is killed at any moment.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

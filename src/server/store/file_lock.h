@@ -11,8 +11,8 @@ namespace taut::server {
 
 class FileLock {
  public:
-  // Locks the file and writes this process' ID to it. FailedPrecondition, with the holder's process ID, if
-  // another process or this process holds the lock. PermissionDenied, NotFound or Unavailable if `path`
+  // Locks the file and writes this process' ID to it. Returns FailedPrecondition, with the holder's process ID, if
+  // another process or this process holds the lock. Returns PermissionDenied, NotFound or Unavailable if `path`
   // cannot be created.
   static absl::StatusOr<std::unique_ptr<FileLock>> Take(const std::string& path);
   // Locks an existing file without writing to it, such as a database. The lock holds under all names of the

@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<HistoryReader>> HistoryReader::Open(const std::st
 }
 
 absl::StatusOr<std::vector<JobDay>> HistoryReader::JobDays(JobId job, WindowId from, WindowId to) {
-  // One read transaction: a day that is being converted to day blocks is in exactly one of the two tables.
+  // In one read transaction, a day that is being converted to day blocks is in exactly one of the two tables.
   const auto transaction = Transaction::Begin(*db_, Transaction::Kind::kRead);
   if (!transaction.ok()) return transaction.status();
   std::vector<WindowId> windows;

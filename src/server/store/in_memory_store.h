@@ -13,8 +13,8 @@
 
 namespace taut::server {
 
-// Every call returns the same result as the call of SqliteStore. Thread-safe. Memory: about the size of the usage.
-// One call of Maintain does all work, at a cost proportional to the deleted data.
+// Every call returns the same result as the call of SqliteStore. Thread-safe. Uses about as much memory as the
+// usage. One call of Maintain does all work, at a cost proportional to the deleted data.
 class InMemoryStore final : public Store, public History {
  public:
   explicit InMemoryStore(const Retention& keep = {}) : keep_(keep) {}
@@ -58,8 +58,8 @@ class InMemoryStore final : public Store, public History {
   std::vector<LateAccount> late_account_;
   std::map<WindowId, ClosedWindow> windows_;
   std::map<uint64_t, Decision> decisions_;
-  std::vector<OomRecord> ooms_;     // in order of time, then of arrival
-  std::vector<TierAct> tier_acts_;  // in order of time, then of arrival
+  std::vector<OomRecord> ooms_;     // kills in order of time, then of arrival
+  std::vector<TierAct> tier_acts_;  // acts in order of time, then of arrival
   std::map<uint64_t, SettingChange> settings_;
   std::map<uint32_t, Checkpoint> checkpoints_;
   std::map<WindowId, FleetPoint> fleet_;

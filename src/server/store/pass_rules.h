@@ -32,9 +32,9 @@ struct PassEnds {
   uint64_t decision = 0, setting = 0;
 };
 
-// Checks a pass against the last stored pass. AlreadyExists: the window is not later than the last window.
-// InvalidArgument: numbers of jobs, decisions or settings are not ascending or not above the numbers in `ends`, or
-// a window's jobs are not ascending.
+// Checks a pass against the last stored pass. Returns AlreadyExists if the window is not later than the last
+// window. Returns InvalidArgument if numbers of jobs, decisions or settings are not ascending or not above the
+// numbers in `ends`, or a window's jobs are not ascending.
 absl::Status CheckPass(const PassRecord& pass, const PassEnds& ends);
 // Returns the ends after `pass` is stored.
 PassEnds EndsAfter(const PassRecord& pass, PassEnds ends);

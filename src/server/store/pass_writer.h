@@ -11,7 +11,7 @@ class PassWriter {
  public:
   explicit PassWriter(Database* db) : db_(db) {}
 
-  // Returns the ends that the file stores. DataLoss if the ends are missing or damaged.
+  // Returns the ends that the file stores. Returns DataLoss if the ends are missing or damaged.
   absl::StatusOr<PassEnds> ReadEnds();
   // Writes a pass in one transaction. `ends`: the ends after the pass.
   absl::Status Write(const PassRecord& pass, const PassEnds& ends);

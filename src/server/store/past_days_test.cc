@@ -1,4 +1,4 @@
-// Usage from before a job was known, read from a source of history, in both stores.
+// Tests usage from before a job was known, read from a source of history, in both stores.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

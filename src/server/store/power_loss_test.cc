@@ -179,7 +179,7 @@ void CutThePower(SqliteStore::Sync sync, int passes, absl::FunctionRef<void(size
   std::vector<std::string> states = {WindowsText(**store, {0}) + RestoreText(**store)};
   for (int i = 0; i < passes; ++i) {
     OwnedPass pass = maker.Pass(12);
-    // Large checkpoints, so that the log is reused from its start.
+    // The checkpoints are large, so that the log is reused from its start.
     pass.checkpoints = {{static_cast<uint32_t>(i % 3), {i}, std::string(800'000, 'c')}};
     const RequestLogEntry entry{static_cast<uint64_t>(i), i, "ann", StrCat(i)};
     ASSERT_TRUE((*store)->states().budgets().Append({&entry, 1}).ok());

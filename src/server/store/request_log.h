@@ -23,8 +23,8 @@ class RequestLog {
  public:
   virtual ~RequestLog() = default;
 
-  // Appends all entries or none. OK: the entries survive a kill of the process. Unavailable: retry (disk
-  // full, busy).
+  // Appends all entries or none. After OK, the entries survive a kill of the process. After Unavailable (disk
+  // full, busy), the caller can retry.
   virtual absl::Status Append(std::span<const RequestLogEntry> entries) = 0;
   // Returns Unavailable if the log was deleted or replaced, so that Append would fail. Does not read entries.
   virtual absl::Status Check() = 0;

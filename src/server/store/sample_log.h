@@ -24,7 +24,7 @@ class SampleLog {
 
   // Buffers a write. A kill before the next Flush loses the write. Thread-safe. O(bytes).
   virtual void Append(const LoggedWrite& write) = 0;
-  // Writes the buffer to the file. OK: the buffered writes survive a kill, and with `sync` also a loss of
+  // Writes the buffer to the file. After OK, the buffered writes survive a kill, and with `sync` also a loss of
   // power. On an error, a kill loses the buffered writes; later calls try again. Thread-safe.
   virtual absl::Status Flush(bool sync) = 0;
   // Reads the writes of the previous process, in order. Skips damaged parts, and calls `on_damage` with a sentence

@@ -59,7 +59,7 @@ class SampleLogFile final : public SampleLog {
 
   const SampleLogOptions options_;
   mutable std::mutex file_mutex_;  // guards the files; locked before buffer_mutex_
-  std::deque<Segment> segments_;   // ascending numbers; an open fd_ belongs to the last segment
+  std::deque<Segment> segments_;  // segments by ascending number; an open fd_ is the file of the last segment
   int fd_ = -1;
   absl::Status unsynced_;         // error of the sync of closed segments since the last Flush(sync)
   int64_t segment_begin_us_ = 0;  // newest sample at the start of the open segment

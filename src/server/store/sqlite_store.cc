@@ -97,7 +97,7 @@ std::string LossOf(const std::string& path, const std::string& lock) {
 
 }  // namespace
 
-// Ordered by dependency: the lock is destroyed last, after the database is closed.
+// The members are ordered by dependency: the lock is destroyed last, after the database is closed.
 struct SqliteStore::Parts {
   Parts(const Options& options, std::unique_ptr<FileLock> its_lock, std::unique_ptr<Database> its_db)
       : lock(std::move(its_lock)),

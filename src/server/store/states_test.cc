@@ -148,7 +148,8 @@ TEST_F(StateRowsTest, AFullDiskLeavesWhatWasThere) {
   EXPECT_THAT(ReadLog(store->states().budgets()).texts, ElementsAre("one", "two"));
 }
 
-// Passes with housekeeping, states and logs, all concurrently: no write is refused, and all data are stored.
+// Passes with housekeeping, states and logs are written concurrently: no write is refused, and all data are
+// stored.
 TEST_F(StateRowsTest, WritersTakeTurns) {
   constexpr int kEntries = 200, kPasses = 30;
   auto store = Open();

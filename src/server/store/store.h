@@ -1,4 +1,4 @@
-// Persistent state of the control plane. One writer (Store), any number of readers (History).
+// Persistent state of the control plane, with one writer (Store) and any number of readers (History).
 #pragma once
 
 #include <cstdint>
@@ -39,16 +39,16 @@ enum class PastState : uint8_t { kRead = 1, kNothing = 2 };
 struct JobPast {
   JobId job;
   std::optional<PastState> state;  // nullopt: usage of a gap; does not change the job's stored state
-  // Days ascending, each once. Windows that were measured live or are already stored are ignored.
+  // Days in ascending order, each once. Windows that were measured live or are already stored are ignored.
   std::vector<JobDay> days;
 };
 
 // All data that one pass stores. The views are valid during the call.
 struct PassRecord {
-  // Null: no window closed (the pass has an OOM kill or a setting between two windows).
+  // Closed window; null if no window closed, but the pass has an OOM kill or a setting between two windows.
   const ClosedWindow* window = nullptr;
   std::span<const JobRecord> new_jobs;    // jobs with ascending numbers above all numbers assigned before
-  std::span<const JobId> forgotten_jobs;  // not restored by later starts; numbers and history stay
+  std::span<const JobId> forgotten_jobs;  // jobs that later starts do not restore; numbers and history stay
   // Forgotten jobs that have returned, with their previous numbers; written after forgotten_jobs.
   std::span<const JobRecord> returned_jobs;
   int64_t forgotten_s = 0;  // time at which the jobs were forgotten, seconds since the epoch
@@ -91,10 +91,10 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Stores a pass in one transaction, all or nothing. OK: the pass is durable. AlreadyExists if the window is
-  // not later than the last window. Unavailable: retry (disk full, busy).
+  // Stores a pass in one transaction, all or nothing. Returns OK once the pass is durable, AlreadyExists if the
+  // window is not later than the last window, and Unavailable if a retry can succeed (disk full, busy).
   virtual absl::Status Commit(const PassRecord& pass) = 0;
-  // Passes the stored state to `sink`, and returns the last window and numbers. DataLoss or Unavailable if
+  // Passes the stored state to `sink`, and returns the last window and numbers. Returns DataLoss or Unavailable if
   // the state cannot be read.
   virtual absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) = 0;
   // Yields the jobs that were forgotten at `from_s` or later and have not returned since.
@@ -119,15 +119,15 @@ struct DecisionQuery {
   std::optional<Target> target;
   std::optional<DecisionKind> kind;
   std::optional<Outcome> outcome;
-  uint64_t before_id = UINT64_MAX;  // exclusive upper bound, for the next page
-  uint64_t after_id = 0;            // exclusive lower bound
-  int64_t from_s = INT64_MIN;       // inclusive lower bound
+  uint64_t before_id = UINT64_MAX;  // exclusive upper bound of ids, for the next page
+  uint64_t after_id = 0;            // exclusive lower bound of ids
+  int64_t from_s = INT64_MIN;       // inclusive lower bound of times, seconds since the epoch
   size_t limit = 100;
 };
 
 struct TierActQuery {
   std::string job, machine;    // names; "": any job, any machine
-  int64_t from_s = INT64_MIN;  // inclusive lower bound
+  int64_t from_s = INT64_MIN;  // inclusive lower bound of times, seconds since the epoch
   size_t limit = 100;
 };
 
@@ -136,7 +136,8 @@ class History {
  public:
   virtual ~History() = default;
 
-  // Returns a job by number, including a forgotten job. NotFound once the job's decisions are past retention.
+  // Returns a job by number, including a forgotten job. Returns NotFound once the job's decisions are past
+  // retention.
   virtual absl::StatusOr<JobRecord> Job(JobId id) = 0;
   // Returns the job's windows in [from, to), including usage from JobPast. The result has one JobDay for each
   // day with at least one window, ascending.
@@ -151,8 +152,8 @@ class History {
   virtual absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery& query) = 0;
   virtual absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job,
                                                               size_t limit) = 0;
-  // Returns the points of the windows in [from, to), ascending, but only of windows with window % stride ==
-  // 0, so that the result for a month stays small. InvalidArgument if stride < 1.
+  // Returns the points of the windows in [from, to), ascending, but only of windows with window % stride == 0, so
+  // that the result for a month stays small. Returns InvalidArgument if stride < 1.
   virtual absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) = 0;
   // Yields the account of all spans that begin in [from, to), in chunks of jobs. Each amount of a job is in
   // exactly one entry; late entries are separate. An hour or day that was added up has one entry, at its start.

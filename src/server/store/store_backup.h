@@ -13,15 +13,16 @@ struct BackedUpFile {
   uint64_t bytes = 0;
 };
 
-// Copies the store `path` and the files beside it (open samples, requests, budgets, prices, machines, ...)
-// into the new folder `folder`, even while a tautd writes to them. The store is copied last, so that the copy
-// contains all data to which the other files refer. Only the owner can access the copies, which are on disk at
-// the return. NotFound: there is no store. AlreadyExists: the folder exists. After any other error, `folder`
+// Copies the store `path` and the files beside it (open samples, requests, budgets, prices, machines, ...) into
+// the new folder `folder`, even while a tautd writes to them. The store is copied last, so that the copy contains
+// all data to which the other files refer. Only the owner can access the copies, which are on disk at the return.
+// Returns NotFound if there is no store, and AlreadyExists if the folder exists. After any other error, `folder`
 // does not exist.
 absl::StatusOr<std::vector<BackedUpFile>> BackUpStore(const std::string& path, const std::string& folder);
 
-// Copies a folder that BackUpStore made to `path` and the files beside it. AlreadyExists: a store, or a file
-// beside it, exists. FailedPrecondition: a tautd uses the store. NotFound: BackUpStore did not make `folder`.
+// Copies a folder that BackUpStore made to `path` and the files beside it. Returns AlreadyExists if a store, or a
+// file beside it, exists; FailedPrecondition if a tautd uses the store; NotFound if BackUpStore did not make
+// `folder`.
 absl::StatusOr<std::vector<BackedUpFile>> RestoreStore(const std::string& folder, const std::string& path);
 
 }  // namespace taut::server

@@ -19,8 +19,8 @@ class StoreCopy {
 
   // Returns the path of the copy, "PATH.before-clock".
   static std::string Name(const std::string& path) { return path + ".before-clock"; }
-  // Copies the store, if the store exists, including its write-ahead log. Replaces an older copy.
-  // Unavailable: the disk is full or not writable; there is no copy then. O(bytes).
+  // Copies the store, if the store exists, including its write-ahead log. Replaces an older copy. Returns
+  // Unavailable, without a copy, if the disk is full or not writable. O(bytes).
   absl::Status Make() const;
   // Deletes the copy.
   void Drop() const;

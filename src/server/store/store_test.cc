@@ -74,7 +74,7 @@ TEST_P(StoreTest, RefusesNumbersThatDoNotAscend) {
   EXPECT_TRUE(absl::IsInvalidArgument(store_.Commit(pass.View())));
   pass.new_jobs.pop_back();
   pass.decisions.resize(1);
-  EXPECT_TRUE(absl::IsInvalidArgument(store_.Commit(pass.View())));  // number 0
+  EXPECT_TRUE(absl::IsInvalidArgument(store_.Commit(pass.View())));  // the decision has number 0
   pass.decisions[0].id = 7;
   ASSERT_TRUE(store_.Commit(pass.View()).ok());
   pass.new_jobs.clear();
@@ -356,7 +356,7 @@ TEST_P(StoreTest, JobDaysAreCutAtTheirEnds) {
   EXPECT_EQ(Text(history_.JobDays(JobId{203}, {kFirstPass.index + 30}, {kFirstPass.index + 50})), before);
 }
 
-// Random passes, housekeeping and restarts. The file must return the same results as InMemoryStore, whose
+// After random passes, housekeeping and restarts, the file must return the same results as InMemoryStore, whose
 // housekeeping only deletes old data.
 RC_GTEST_PROP(StoreProperty, TheFileAnswersAsMemoryDoes, ()) {
   const auto seed = *rc::gen::arbitrary<uint32_t>();

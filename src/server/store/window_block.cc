@@ -323,7 +323,7 @@ std::string EncodeWindowBlock(const ClosedWindow& closed, size_t begin, size_t e
     next = job.job.value + 1;
   }
   head += records;
-  // Not compressed: the block is written while a pass waits, and is soon converted to day blocks.
+  // The block is not compressed, because it is written while a pass waits, and is soon converted to day blocks.
   return SealCheckpoint(head, CheckpointCompression::kNever);
 }
 

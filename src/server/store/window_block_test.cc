@@ -134,7 +134,7 @@ RC_GTEST_PROP(WindowBlock, ADayComesBackBitForBitAndInParts, ()) {
   RC_ASSERT(!DecodeDayBlock(block, day.job, kDay + 1, {0}, kWindow, other).ok());
 }
 
-// Bytes with a valid checksum that no Encode function wrote.
+// The bytes have a valid checksum, but no Encode function wrote them.
 RC_GTEST_PROP(WindowBlock, OddPayloadsAreRefusedOrRead, (const std::vector<uint8_t>& noise)) {
   const ClosedWindow w = AnyWindow();
   std::string payload = *OpenCheckpoint(EncodeWindowBlock(w, 0, w.jobs.size()));
