@@ -59,8 +59,7 @@ void Agent::Sample(const NodeTime& now) {
   for (const uint64_t id : ids) {
     const auto it = tasks_.find(id);
     if (it == tasks_.end()) continue;
-    // The id spreads the full readings of the tasks over the samples, instead of reading all files of all
-    // tasks at once.
+    // Spread the full readings over the samples by task id, so that no sample reads all files of all tasks.
     const auto every = static_cast<uint64_t>(options_.all_every);
     const bool all = (sample_ + id) % every == 0;
     const bool deep = all || IsProbeRead(*it->second, now);

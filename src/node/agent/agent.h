@@ -1,6 +1,6 @@
-// The agent without its loop. The agent finds and measures tasks, reports them to the daemon, carries out the
-// daemon's orders, and acts by itself when a task is killed or throttled. Time is an argument; finders,
-// uplink and ledger are passed in. Not thread-safe: all calls must come from one thread.
+// The agent of one machine, without its main loop. The agent finds and measures tasks, reports them to the daemon,
+// carries out the daemon's orders, and acts by itself when a task is killed or throttled. Time is an argument;
+// finders, uplink and ledger are passed in. Not thread-safe: all calls must come from one thread.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class FdWatch {
 struct AgentOptions {
   bool observe = false;
   double speed = 1;
-  MoverOptions moves;  // times in steady time: the caller divides them by `speed`
+  MoverOptions moves;  // durations in steady time, which the caller has divided by `speed`
   std::vector<TaskRule> rules;
   double machine_memory_bytes = 0;  // local raises stop at 95 % of this amount; 0: unknown
   int all_every = 10;               // number of samples between two readings of all files of a task
@@ -107,7 +107,7 @@ class Agent {
   // second.
   bool wants_recheck() const { return !suspects_.empty(); }
   void Recheck(const NodeTime& now);
-  // Steady time at which GuardAgain is due, between samples; INT64_MAX if there is no guard.
+  // Returns the steady time at which GuardAgain is due, between samples; INT64_MAX if there is no guard.
   int64_t guard_due_us() const;
   // Runs the guard between samples. `is_woken`: memory in use passed a threshold. A call within 10 ms of the
   // last run is postponed; guard_due_us() then returns the time at which it is due.
@@ -256,7 +256,7 @@ class Agent {
   // otherwise a kill has another cause.
   bool NoteLimitOoms(AgentTask& task, const TaskReading& reading, const NodeTime& now);
   // Returns true if a kill may be due to the task's own limit: no group above met its limit, and the task's peak
-  // was near the task's limit. For kernels that do not count how often the limit was met.
+  // was near the task's limit. Used with kernels that do not count how often the limit was met.
   bool MayBeOwnKill(const AgentTask& task, const TaskReading& reading) const;
   void ReadAbove(AgentTask& task, const NodeTime& now);
   // Reports a kill at a limit above the task, or for lack of machine memory. No limit is raised.

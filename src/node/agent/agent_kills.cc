@@ -13,7 +13,7 @@ namespace pb = taut::agent::v1;
 
 constexpr int64_t kSuspectUs = kMicrosPerSecond / 2;
 constexpr int64_t kGrowthStepUs = 30 * kMicrosPerSecond;
-// Lower bound of the step at high speed: a program fills its memory after a start in real time.
+// Lower bound of the step with a sped-up clock: a program that starts fills its memory in real time.
 constexpr int64_t kLeastGrowthStepUs = 15 * kMicrosPerSecond;
 constexpr double kThere = 0.999;
 constexpr double kMachineShare = 0.95;
@@ -28,7 +28,7 @@ void Agent::OnReady(uint64_t key, const NodeTime& now) {
   }
   if (key >= kFinderKeys) {
     TaskFinder& finder = *parts_.finders[key - kFinderKeys];
-    // Handle the events before Find: an OOM kill belongs to the start that Find may replace.
+    // Handle the events before Find: an OOM kill belongs to the run of the task that Find may replace.
     for (const TaskEvent& event : finder.TakeEvents()) TakeEvent(event, now);
     Find(now);
     return;
@@ -55,7 +55,7 @@ void Agent::Recheck(const NodeTime& now) {
     const auto it = tasks_.find(id);
     if (it != tasks_.end() && counts_.ooms == ooms && now.steady_us < until) continue;
     suspects_.erase(id);
-    // The counter did not rise in time: the event may belong to the end of the last start.
+    // The counter did not rise in time: the event may report the kill that ended the task's previous run.
     if (it == tasks_.end() || counts_.ooms != ooms) continue;
     if (const uint64_t kills = it->second->ooms.Unexplained(now.steady_us); kills > 0) {
       OnOom(*it->second, kills, now);
@@ -80,7 +80,7 @@ void Agent::TakeEvent(const TaskEvent& event, const NodeTime& now) {
       return;
     }
   }
-  // A restarted container has the same identity, but the files opened for its last start are gone.
+  // A restarted container has the same identity, but the files opened for its previous run are gone.
   if (event.kind == TaskEvent::Kind::kGone && it != by_identity_.end()) RemoveTask(it->second, now);
 }
 

@@ -1,4 +1,4 @@
-// The daemon's orders, from their arrival to the kernel.
+// Receives the daemon's orders and writes the ordered limits to the kernel.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -284,7 +284,7 @@ void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
   LimitLane& lane = task.of(r);
   const auto [state, obstacle, is_final] = lane.mover.status();
   const std::pair<MoveState, Obstacle> what(state, state == MoveState::kHeld ? obstacle : Obstacle::kNone);
-  // The limit is held before it reached the target: log the value that it reached.
+  // The lane is held before its limit reached the target: log the limit that was reached.
   if (state == MoveState::kHeld) ActOnTarget(task, r);
   if (lane.decision == 0 || lane.said == what) return;
   lane.said = what;

@@ -26,7 +26,7 @@ constexpr int64_t kMillisecond = 1000;
 constexpr int64_t kBeat = 10 * kMicrosPerSecond;
 constexpr int kFlushMs = 2000;
 constexpr int64_t kFirstConnectionUs = 3 * kMicrosPerSecond;
-// A lasting disconnection is logged again after this time.
+// Interval at which a lasting disconnection is logged again.
 constexpr int64_t kStillDisconnectedUs = 600 * kMicrosPerSecond;
 
 int64_t SteadyUs() {

@@ -10,8 +10,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One batch task that holds 300 MiB and touches `working`. The task stalls with less memory than `working`. The
-// machine has enough memory.
+// One batch task that has allocated `footprint` bytes and uses `working` bytes of them all the time. The task
+// stalls if memory.high is below `working`. The machine has enough memory.
 struct ProbeCell : TierCell {
   ProbeCell() {
     options.probe.tiers[static_cast<size_t>(Tier::kBatch)] = true;

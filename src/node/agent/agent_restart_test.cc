@@ -45,8 +45,7 @@ class AgentRestart : public ::testing::Test {
   const std::string directory_ = dir_.path(), path_ = dir_.File("ledger");
 };
 
-// The agent is killed before or after any write to the kernel, from the first step to the last, of one limit
-// or of two.
+// Kills the agent before or after each write to the kernel, while one limit or both limits of the task move.
 TEST_F(AgentRestart, AKillBetweenAnyTwoWritesKeepsTheOwnersLimits) {
   cell_.options.rules[0].memory = MemoryStyle::kSoft;
   InMemoryTask& a = Started(256 * kMiB, 2.0, 20 * kMiB);

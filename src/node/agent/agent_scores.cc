@@ -12,7 +12,7 @@ namespace taut::node {
 namespace {
 
 constexpr std::string_view kAboutScores = "tiers, oom_score_adj";
-// A kill may be due to a limit that was met this long ago, because the kernel counts the kill later.
+// Longest time from the moment at which a task meets a limit to the kernel's count of the resulting kill.
 constexpr int64_t kLimitMetUs = 5 * kMicrosPerSecond;
 constexpr double kNearLimit = 0.9;
 
@@ -47,7 +47,7 @@ void Agent::ScoreProcesses(AgentTask& task, const std::set<std::string_view>& pa
       task.scores->Restore(*entry->scores);
     }
   }
-  // Process 1 keeps its value: its end would stop the machine.
+  // Process 1 keeps its oom_score_adj: the end of process 1 would stop the machine.
   constexpr int kInit = 1;
   const std::vector<int> pids = task.group->Pids(paths);
   std::vector<ProcessReading> fresh;

@@ -216,7 +216,7 @@ TEST_F(AgentAbove, TheLeastIsTheLimitInForce) {
   ASSERT_FALSE(windows.empty());
   EXPECT_EQ(windows[0].windows().tasks(0).memory_limit_bytes(), 200 * kMiB);
   EXPECT_EQ(windows[0].windows().tasks(0).cpu_limit_cores(), 1.5F);
-  // A raised limit is reported, and the window's limit was not steady.
+  // The limit above the task is removed: the task's own limit is in force again and is reported.
   task_->above[1].memory_max_bytes.reset();
   cell_.Run(60);
   const auto after = Sent(pb::FromAgent::kTasks);

@@ -15,7 +15,7 @@ constexpr double kSharesACore = 1024;
 constexpr double kSameWeight = 0.01;
 constexpr double kLeastQuotaCores = 0.01;  // the kernel rejects a quota below 1 ms a period
 
-constexpr int64_t kSameOomUs = 2'000'000;  // reports of both sources within this time are one kill
+constexpr int64_t kSameOomUs = 2'000'000;  // reports from both sources within this time count as one kill
 
 }  // namespace
 
@@ -47,7 +47,7 @@ uint64_t OomTally::Event(bool has_counter, int64_t now_us) {
 }
 
 uint64_t OomTally::Unexplained(int64_t now_us) {
-  // An event right after a start, without a new count, reports the kill that ended the last start.
+  // An event right after a start, without a new count, reports the kill that ended the previous run.
   const bool of_last_start = event_us_.has_value() && end_is_open_ && IsRecent(began_us_, now_us);
   event_us_.reset();
   if (!of_last_start) return 0;
@@ -57,7 +57,7 @@ uint64_t OomTally::Unexplained(int64_t now_us) {
 
 uint64_t OomTally::End(int64_t now_us) {
   const bool told = IsRecent(event_us_, now_us);
-  // If neither source reported a kill lately, a late event may still report a kill.
+  // If neither source has reported a kill at the end of this run, a later event may still report a kill.
   end_is_open_ = !told && !IsRecent(counted_us_, now_us);
   counted_us_.reset();
   event_us_.reset();

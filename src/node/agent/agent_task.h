@@ -60,7 +60,7 @@ struct LimitLane {
   // time at which it first arrived.
   int64_t future_decided_s = 0, future_came_s = 0;
 
-  // Limits recorded times to `now_s`: the clock may have been set back.
+  // Lowers a recorded time after `now_s` to `now_s`: the clock may have been set back.
   void NotAfter(int64_t now_s) {
     if (others_s.has_value() && *others_s > now_s) others_s = now_s;
     mover.NotAfter(now_s);
@@ -92,9 +92,9 @@ class OomTally {
  private:
   bool IsRecent(const std::optional<int64_t>& at_us, int64_t now_us) const;
 
-  std::optional<int64_t> counted_us_, event_us_;  // times in the present start
+  std::optional<int64_t> counted_us_, event_us_;  // times in the present run of the task
   std::optional<int64_t> began_us_;
-  // True if the last start ended without a reported kill.
+  // True if the previous run ended without a reported kill.
   bool end_is_open_ = false;
 };
 

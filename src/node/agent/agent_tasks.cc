@@ -159,8 +159,8 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   task->compared_us = now.steady_us;
   task->above = task->group->ReadAbove();
   for (LimitLane& lane : task->lanes) lane.limit_since = now.at;
-  // Adopt the departed state first: this state is newer than the ledger, which then provides only the owners'
-  // values.
+  // Adopt the state of the departed task first: this state is newer than the ledger, which then provides only the
+  // owners' values.
   AdoptLedger(*task, AdoptDeparted(*task, name), now);
   NoteStart(*task, now);
   HoldInGrace(*task);
@@ -191,7 +191,7 @@ bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   for (LimitLane& lane : task.lanes) {
     lane.said.reset();
     lane.mover.ForgetRefusals();
-    if (is_new) lane.others_s.reset();  // another program changed the last task's limit, not this one
+    if (is_new) lane.others_s.reset();  // another program changed the previous task's limit, not this task's
   }
   departed_.erase(old);
   return true;
@@ -356,7 +356,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
     if (!TakeOthersChange(task, kind, came_back)) continue;
     tell = true;
     task.is_others[static_cast<size_t>(i)] = true;
-    // The other program owns memory.high now: restoring the value before the throttle would undo its change.
+    // The other program owns memory.high now: restoring the value from before the throttle would undo its change.
     if (kind == LimitKind::kMemoryHigh && task.high_before.has_value()) {
       task.high_before.reset();
       EndThrottleAct(task, FiguresOf(task), "another program has set memory.high", now);

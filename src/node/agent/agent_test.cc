@@ -221,7 +221,7 @@ TEST(AgentTasks, TwoOfOneNameAreAnErrorAndTheFirstLives) {
   cell.Run(1);
   EXPECT_THAT(twin.writes, IsEmpty());
   EXPECT_EQ(a.limits.memory_max_bytes.has_value(), true);
-  // The second task of the same name replaces the first task after its end.
+  // The second task of the same name replaces the first task once the first task has ended.
   cell.Remove(a);
   cell.Run(10);
   EXPECT_EQ(cell.agent->FindTask("shop/web", "a")->found.identity, "memory:twin");

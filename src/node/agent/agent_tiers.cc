@@ -1,4 +1,4 @@
-// The settings of tiers on tasks, and the guard of the machine's memory.
+// Applies the settings of tiers to tasks, and runs the guard of the machine's memory.
 #include <algorithm>
 
 #include "common/base/strings.h"

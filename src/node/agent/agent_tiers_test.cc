@@ -125,7 +125,7 @@ TEST(AgentTiers, ActsBetweenSamplesOnWhatGrows) {
   EXPECT_EQ(cell.agent->guard_due_us(), now.steady_us - 1000 + 10'000) << "too soon";
 }
 
-// Another test covers the rate of growth.
+// Without predictions (ahead_us of 0), the guard acts on the amount of free memory alone.
 TEST(AgentTiers, ThrottlesAndThenKillsTheLowestTierAndSaysWhy) {
   TierCell cell;
   cell.options.tiers.guard.ahead_us = 0;

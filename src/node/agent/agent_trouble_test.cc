@@ -287,7 +287,7 @@ TEST_F(AgentTrouble, AnOwnersChangeOfWhatWasNeverSetIsFollowed) {
   cell_.Run(60);
   EXPECT_EQ(cell_.uplink.Tasks().back().started(0).owner_memory_bytes(), 512 * kMiB);
   EXPECT_EQ(cell_.uplink.Tasks().back().started(0).memory_bytes(), 512 * kMiB);
-  // A lower order is therefore a decrease, and moves in steps.
+  // An order below the owner's new limit of 512 MiB is a decrease, and the limit falls in steps.
   cell_.Order(a, Resource::kMemory, 128 * kMiB, 1);
   cell_.Run(2);
   EXPECT_GT(*a.limits.memory_max_bytes, 256 * kMiB);

@@ -215,8 +215,8 @@ class GrpcUplink final : public Uplink {
     changed_.notify_all();
   }
 
-  // Deletes the stream, under the lock, since other threads use stream_ under the lock. The stream is deleted
-  // before the destructor can see stream_ as null, since gRPC's threads end with the last channel.
+  // Deletes the stream under the lock, because other threads use stream_ under the lock. The stream is deleted
+  // before the destructor can see stream_ as null, because gRPC's threads end with the last channel.
   void OnOver(const grpc::Status& status) {
     const std::lock_guard lock(mutex_);
     delete std::exchange(stream_, nullptr);
@@ -235,7 +235,7 @@ class GrpcUplink final : public Uplink {
   }
 
  private:
-  // A message that is useful only now. It is sent after all kept messages up to `after`.
+  // A message that is dropped if the connection fails. It is sent after all kept messages up to `after`.
   struct Live {
     uint64_t after;
     size_t bytes;

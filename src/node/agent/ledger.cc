@@ -127,7 +127,8 @@ absl::Status Errno(std::string_view what, const std::string& path) {
 
 enum class Durable : uint8_t { kNo, kYes };
 
-// Cgroups and their limits disappear with a loss of power; an engine's containers return with their limits.
+// Returns kNo if the ledger contains only cgroups, whose limits disappear with a loss of power. The containers of
+// an engine return with their limits.
 Durable MustOutlivePower(const std::map<std::string, LedgerEntry>& entries) {
   for (const auto& [identity, entry] : entries) {
     if (!identity.starts_with("cgroup:")) return Durable::kYes;

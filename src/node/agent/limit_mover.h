@@ -23,7 +23,7 @@ struct MoverOptions {
   // recommended limits are only 15 % above usage and must be reachable.
   double margin_bytes = 4 * kMiB;
   double most_margin_bytes_share = 0.04;
-  // Delay after a refusal; it doubles each time, up to the maximum.
+  // Delay after a refusal. Each further refusal doubles the delay, up to the maximum.
   int64_t backoff_us = 2'000'000;
   int64_t max_backoff_us = 300'000'000;
   // After an OOM kill at L the limit is max(ratio * L, L + plus), as in the recommenders (docs/references.md,
@@ -100,7 +100,7 @@ class LimitMover {
   // Return the floors for the ledger, and restore them. Restore() does not move the limit before the next target.
   MoveFloors floors(int64_t now_us) const;
   void Restore(const MoveFloors& floors, int64_t now_us);
-  // Limits the recorded time of a kill to `now_s`: the clock may have been set back.
+  // Lowers the recorded time of a kill to `now_s` if it is later: the clock may have been set back.
   void NotAfter(int64_t now_s) {
     if (oom_s_.has_value() && *oom_s_ > now_s) oom_s_ = now_s;
   }

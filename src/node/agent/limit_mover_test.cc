@@ -335,7 +335,7 @@ TEST(LimitMover, ARaiseIsInProgressAndAfterARefusalRefused) {
   EXPECT_EQ(mover.status().state, MoveState::kRefused);
 }
 
-// From 100 MiB on the margin is 10 % and 4 MiB; a smaller task's margin is 14 %.
+// The margin of a task with 100 MiB or more is 10 % plus 4 MiB; the margin of a smaller task is 14 %.
 TEST(LimitMover, MarginOfASmallTask) {
   LimitMover mover = Memory(std::nullopt);
   mover.SetTarget(10 * kMiB);
@@ -454,14 +454,14 @@ TEST(LimitMover, AHoldWithoutTimeLeftIsNotRestored) {
   LimitMover mover = Cpu(1.25);
   mover.Restore(floors, 0);
   EXPECT_EQ(mover.floors(-1).throttle, std::nullopt);
-  floors.throttle_left_us = int64_t{100} * 3600 * kSecond;  // a value of other options is reduced to an hour
+  floors.throttle_left_us = int64_t{100} * 3600 * kSecond;  // a longer hold is shortened to an hour
   mover.Restore(floors, 0);
   EXPECT_EQ(mover.floors(0).throttle_left_us, 3600 * kSecond);
   mover.Restore({}, 0);
   EXPECT_EQ(mover.floors(0).throttle, std::nullopt);
 }
 
-// One event of a second.
+// A random event, which occurs at one point of the simulated time.
 struct Event {
   int what = 0;
   double amount = 0;  // 0 .. 1
@@ -531,7 +531,7 @@ RC_GTEST_PROP(LimitMover, MemoryNeverGoesBelowUsageNorBelowAKillsFloor, ()) {
   }
 }
 
-// An order is carried out in few writes, as far as usage allows; no write follows.
+// An order is carried out in few writes, as far as usage allows, and then no further write occurs.
 RC_GTEST_PROP(LimitMover, ArrivesInBoundedlyManyWrites, ()) {
   const double from = *rc::gen::inRange(1, 100'000) * kMiB;
   const double to = *rc::gen::inRange(1, 100'000) * kMiB;

@@ -34,9 +34,9 @@ struct GuardOptions {
   // Time for throttling to take effect before a kill, and before the next tier is throttled. Tasks that
   // cannot be throttled are killed without this wait.
   int64_t after_us = 5'000'000;
-  // Predicts by the rate of the last second when free memory is used up, while less than twice throttle_below is
-  // free. A prediction within ahead_us starts kills without a wait; a prediction within after_us is a shortage. 0:
-  // no prediction.
+  // While less than twice throttle_below is free, the guard predicts from the rate of the last second when free
+  // memory is used up. A prediction within ahead_us starts kills without a wait; a prediction within after_us is a
+  // shortage. 0: no prediction.
   int64_t ahead_us = 1'000'000;
   // Longest wait for the memory of one victim before the next kill. The wait ends earlier if the memory is
   // free earlier.

@@ -14,7 +14,7 @@ constexpr int64_t kBlindIntervals = 10;
 // Readings further apart than both an interval and this time are a gap.
 constexpr int64_t kGapUs = 5'000'000;
 constexpr int kMostGaps = 3;
-// An interval that ran within this multiple of an earlier need confirms the need.
+// An interval confirms an earlier need if the task ran within at most this multiple of the need.
 constexpr double kConfirms = 1.1;
 
 }  // namespace

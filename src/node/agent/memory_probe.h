@@ -60,15 +60,14 @@ class MemoryProbe {
 
   // Limit in force in bytes; absent: none.
   std::optional<double> high() const { return limit_; }
-  // Memory that the task needs, in bytes: with this memory the task ran one interval with stalls at or below the
-  // target, and with less memory it did not. Absent if no need was found yet, or if the need was not confirmed in
-  // the last 300 s.
+  // Memory that the task needs, in bytes: the least memory with which the task ran for an interval with stalls at
+  // or below the target. Absent if no need was found yet, or if the need was not confirmed in the last 300 s.
   std::optional<double> needed(int64_t now_us) const;
   // Returns the highest need since the last call, for a window that is over. Memory that a raise allowed counts as
   // needed, so that the result follows growth and bursts. After lowering alone, the result is the least memory
   // with which the task ran. A known need stays valid for kCarriedUs while no limit is in force or probing has
-  // started again at a higher usage. Absent if no step was made, if raises by more than a quarter are not
-  // confirmed by an interval, or if nothing was known and no limit was in force.
+  // started again at a higher usage. Absent if no step was made, if no interval confirmed raises by more than a
+  // quarter, or if no need was known and no limit was in force.
   std::optional<double> TakeMostNeeded(int64_t now_us);
   static constexpr int64_t kCarriedUs = 1'800'000'000;
 
@@ -104,7 +103,7 @@ class MemoryProbe {
   int backoffs_ = 0;        // raises in a row
   int gaps_ = 0;            // late readings in a row
   std::optional<int64_t> rests_until_us_;
-  // The limit before the last cut, within which the task ran; absent if the last step was no cut.
+  // The limit before the last cut, within which the task ran; absent if the last step did not lower the limit.
   std::optional<double> before_;
   bool is_found_ = false;  // true: a cut caused stalls or reached the minimum
   std::optional<double> needed_;

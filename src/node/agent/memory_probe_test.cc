@@ -1,4 +1,4 @@
-// The published control law in figures, and tasks with a known working set.
+// Tests the probe against figures of the published control law, and with tasks whose working set is known.
 #include "node/agent/memory_probe.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using Kind = ProbeStep::Kind;
 
 double Page(double bytes) { return std::floor(bytes / 4096) * 4096; }
 
-// A probe with one step a second and the stall of that second.
+// A probe that a test steps once a second, with the stall time of that second.
 struct Probed {
   explicit Probed(double usage_mib, ProbeOptions options = {}) : probe(options) {
     reading.usage = usage_mib * kMiB;
@@ -206,12 +206,12 @@ TEST(MemoryProbe, WhileTheMachineIsShortItOnlyRaises) {
   EXPECT_EQ(waits.Calm(60).kind, Kind::kNone) << "nor does it begin";
 }
 
-// A task that holds `footprint` and touches `working` bytes. Below `working` the task stalls, and stalls more with
-// less memory.
+// A task that has allocated `footprint` bytes and uses `working` bytes of them. Below `working` the task stalls,
+// and stalls more with less memory.
 RC_GTEST_PROP(MemoryProbe, FindsTheWorkingSetOfATask, ()) {
   const double working = *rc::gen::inRange(120, 2000) * kMiB;
   const double footprint = working * (1 + *rc::gen::inRange(0, 200) / 100.0);
-  const int noise_us = *rc::gen::inRange(0, 100);  // a second
+  const int noise_us = *rc::gen::inRange(0, 100);  // stall time in microseconds per second
   Probed p(0);
   p.reading.usage = footprint;
   double lowest = footprint;

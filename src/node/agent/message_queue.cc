@@ -291,7 +291,7 @@ void MessageQueue::RemoveSegment(size_t position) {
   }
 }
 
-// The record at the cursor, which is in this segment, cannot be read: the segment ends here.
+// Ends the segment before the record at the cursor, which is in this segment and cannot be read.
 void MessageQueue::CutSegment(size_t position) {
   Segment& segment = segments_[position];
   const uint64_t lost = segment.records - cursor_.index;

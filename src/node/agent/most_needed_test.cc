@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kUsInSecond = 1'000'000;
 
-// A task that holds all memory that it has touched, up to memory.high, and touches `working` all the time.
+// A task that has allocated all memory that it ever used, up to memory.high, and uses `working` bytes all the
+// time.
 struct Held {
   explicit Held(double usage_mib) : probe(ProbeOptions()) {
     reading.usage = usage_mib * kMiB;

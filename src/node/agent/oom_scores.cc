@@ -10,7 +10,7 @@ int OomScoreRecord::OwnerOf(const ProcessId& process) const {
 }
 
 // The value set() of a process may be inherited from its parent, or written by an earlier run of the agent or by
-// its owner. The record decides.
+// its owner. The record distinguishes these cases.
 int OomScores::InheritedOwner(const ProcessReading& facts) const {
   if (record_->others.contains(facts.id)) return record_->OwnerOf(facts.id);
   const auto parent = processes_.find(facts.parent);

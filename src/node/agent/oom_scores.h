@@ -26,8 +26,7 @@ struct OomScoreRecord {
 // Not thread-safe.
 class OomScores {
  public:
-  // The value is at most `set` for processes of production and monitoring, and at least `set` for other
-  // processes.
+  // Processes of production and monitoring get at most the value `set`, and other processes at least `set`.
   OomScores(Tier tier, int set) : set_(set), lowers_(IsProduction(tier)) {}
 
   int set() const { return set_; }

@@ -108,7 +108,7 @@ TEST_F(ReleaseTest, WhatCannotBeWrittenStaysForAnotherTry) {
   EXPECT_EQ(a.limits.memory_max_bytes, std::nullopt);
 }
 
-// The rules may have changed since: every limited task is released nevertheless.
+// Every task with a limit of the agent is released, even if the rules have changed since the limit was set.
 TEST_F(ReleaseTest, ATaskThatNoRuleFindsAnyMoreIsReleasedToo) {
   InMemoryTask& a = Changed("a", std::nullopt, 64 * kMiB);
   a.found_by_rule = false;

@@ -153,7 +153,8 @@ class TaskFinder {
   // Returns all tasks that exist now, ascending by identity. Called every few seconds, and when wakeup() is
   // ready. An error means that the tasks are unknown now, not that there are none.
   virtual absl::StatusOr<std::vector<FoundTask>> Find() = 0;
-  // Human-readable reasons for which the last Find left out matching tasks (examples), and their total number.
+  // Human-readable reasons for which the last Find left out matching tasks (examples), and the number of these
+  // tasks.
   virtual std::vector<std::string> refusals() const { return {}; }
   virtual size_t num_refused() const { return refusals().size(); }
   // Opens the task. NotFound if the task has ended. InvalidArgument if the identity is not from this finder.

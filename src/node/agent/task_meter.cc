@@ -161,8 +161,8 @@ NodeWindow TaskMeter::Finish(const Open& open) {
 // Closes the last window of a task that can no longer be read, which would otherwise stay open forever.
 void TaskMeter::EndLate(Timestamp at) {
   if (!last_ || open_.empty()) return;
-  // After a gap of more than max_gap_us and kMaxDriftUs, no reading can cover time before `at`: either steady time
-  // advanced as far and the next reading has no rate, or node time jumped.
+  // After a gap of more than max_gap_us and kMaxDriftUs, no reading can cover time before `at`. Either steady time
+  // has advanced by this gap, so that the next reading has no rate, or node time has jumped.
   const WindowId newest = open_.back().window;
   const double late_s = static_cast<double>(at.us - last_->at.us) / kMicrosPerSecond;
   const double gap_s = static_cast<double>(options_.max_gap_us + kMaxDriftUs) / kMicrosPerSecond;

@@ -70,7 +70,7 @@ class TaskMeter {
   std::optional<double> cpu_cores() const { return cores_; }
   std::optional<double> memory_bytes() const { return memory_; }
   const MeterCounts& counts() const { return counts_; }
-  // The oldest window with measurements that was not returned yet, ended or not.
+  // Returns the oldest window with measurements that was not returned yet, whether or not it has ended.
   std::optional<WindowId> oldest_open() const {
     return open_.empty() ? std::nullopt : std::optional(open_.front().window);
   }

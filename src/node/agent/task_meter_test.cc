@@ -1,4 +1,4 @@
-// Readings are converted to windows: cases with a known result, and sums that must match.
+// Tests the conversion of readings to windows: cases with a known result, and sums that must match.
 #include "node/agent/task_meter.h"
 
 #include <gtest/gtest.h>
@@ -494,8 +494,8 @@ void ExpectSame(const std::vector<NodeWindow>& a, const std::vector<NodeWindow>&
   }
 }
 
-// For any steps: windows ascend, none is repeated, the mean is at most the peak, and the times of CloseUntil
-// do not matter.
+// For any steps: windows ascend, none is repeated, the mean is at most the peak, and the windows do not depend on
+// the times at which CloseUntil is called.
 RC_GTEST_PROP(TaskMeter, WindowsAreTheSameHoweverTheyAreFetched, ()) {
   MeterOptions options;
   options.speed = *rc::gen::element(1.0, 20.0, 500.0);
