@@ -28,7 +28,7 @@ class CgroupFiles {
   virtual std::optional<uint64_t> ReadInactiveFile() = 0;
   // Returns the limit in the unit of TaskLimits; nullopt if there is no limit or the file cannot be read.
   virtual std::optional<double> ReadLimit(LimitKind kind) const = 0;
-  // Writes a plausible value (see cgroup.cc). Returns the value that a later ReadLimit should return, up to whole
+  // Writes a value that cgroup.cc has checked. Returns the value that a later ReadLimit should return, up to whole
   // pages: the kernel may round a weight or quota.
   virtual absl::StatusOr<std::optional<double>> WriteLimit(LimitKind kind, std::optional<double> value) = 0;
 

@@ -78,7 +78,7 @@ class CgroupFinder::Walk {
   struct Place {
     std::string path;  // path of the directory; "" for the root
     size_t depth = 0;
-    std::string slice;  // the nearest slice at or above the place
+    std::string slice;  // name of the nearest slice at or above the directory
     std::vector<Open> open;
   };
 

@@ -1,5 +1,5 @@
-// Real groups on the kernel of this machine, v1 or v2: compares readings with the work of child processes, and
-// checks that limits take effect.
+// Tests real groups on the kernel of this machine, v1 or v2: compares readings with the work of child processes,
+// and checks that limits take effect.
 #include <poll.h>
 #include <sys/epoll.h>
 

@@ -37,7 +37,7 @@ TEST(KernelText, KeyedNumbersStandAfterTheirWholeKey) {
   EXPECT_EQ(ParseKeyedNumber("\n\n", "a"), std::nullopt);
 }
 
-// Wherever the text is cut off, the remaining values are right and the others are absent.
+// Wherever the text is cut off, each value is either right or absent.
 TEST(KernelText, CutOffTextIsNeverAWrongNumber) {
   const std::string text = "usage_usec 123456\nnr_periods 41\nthrottled_usec 2960000\n";
   for (size_t size = 0; size <= text.size(); ++size) {

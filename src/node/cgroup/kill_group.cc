@@ -64,7 +64,7 @@ absl::StatusOr<int> KillGroup(const KernelDirectory& group, std::string_view pat
     return absl::UnimplementedError(
         "its processes are of another PID namespace; run tautlet with the host's");
   }
-  // Frozen processes cannot fork faster than they are killed. SIGKILL ends them in spite of the freezing.
+  // Frozen processes cannot fork faster than they are killed. SIGKILL ends frozen processes, too.
   const bool is_frozen = group.Has("cgroup.freeze") && group.Write("cgroup.freeze", "1") == 0;
   const int killed = KillOneByOne(group);
   // Unfreeze the group also after a failure: a frozen task would hang.

@@ -23,7 +23,7 @@ class MadeUpTree {
     out.unified = root_;
     return out;
   }
-  // Mounts with all four hierarchies.
+  // Returns mounts with all four hierarchies: memory, cpu, cpuacct and v2.
   CgroupMounts V1() const {
     CgroupMounts out;
     out.memory = root_ + "/memory";

@@ -1,4 +1,4 @@
-// Services of this machine's systemd, if systemd runs.
+// Tests the finder and limits with services of this machine's systemd, if systemd runs.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Rules for names of jobs and tasks, so that people can read them and every output can print them.
+// Rules for the names of jobs and tasks, so that people can read these names and every output can print them.
 #pragma once
 
 #include <string>
