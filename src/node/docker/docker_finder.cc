@@ -47,7 +47,7 @@ absl::StatusOr<ContainerNamer> ContainerNamer::Create(const std::vector<TaskRule
 }
 
 std::optional<FoundTask> ContainerNamer::Name(const ContainerSummary& container) const {
-  std::vector<std::string> names;  // "label.KEY"; reserved, so that views of its texts stay valid
+  std::vector<std::string> names;  // reserved, so that `values` can refer to the texts
   names.reserve(container.labels.size());
   std::vector<LabelView> values;
   std::string_view project, service;

@@ -42,7 +42,7 @@ absl::StatusOr<std::string> ChooseApiVersion(const EngineVersion& version);
 //   NotFound            no such container
 //   InvalidArgument     the value is rejected
 //   ResourceExhausted   the container uses more memory than the requested limit
-//   PermissionDenied    the engine forbids it
+//   PermissionDenied    the engine forbids the request
 //   FailedPrecondition  not possible for this container
 //   DataLoss            the response is damaged or too long
 //   Internal            everything else
@@ -68,7 +68,8 @@ class EngineClient {
  private:
   EngineClient(std::string socket_path, const EngineClientOptions& options, std::unique_ptr<HttpClient> http);
 
-  // `path` is the part after the version. Negotiates the version first, and again after a lost connection.
+  // `path` is the part of the request's path after the version. Negotiates the version first, and again after a
+  // lost connection.
   absl::StatusOr<std::string> Get(std::string_view path);
   absl::StatusOr<std::string> Request(HttpClient::Request request);
   absl::StatusOr<std::string> Perform(const HttpClient::Request& request);

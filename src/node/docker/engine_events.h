@@ -34,7 +34,8 @@ class EngineEvents {
   EngineEvents& operator=(const EngineEvents&) = delete;
 
   // Becomes ready when there are events. It also becomes ready once, possibly without events, when the stream
-  // begins (earlier changes are in no event) and when a container is renamed: list all containers then.
+  // begins and when a container is renamed: list all containers then. Changes before the stream's beginning have
+  // no events.
   Wakeup wakeup() const;
   // Returns the events in order, with "docker:ID" as identity, and clears the readiness. Thread-safe.
   std::vector<TaskEvent> Take();

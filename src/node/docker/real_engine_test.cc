@@ -87,7 +87,8 @@ pid_t StartSweeper(const std::filesystem::path& dir, int& fd) {
     close(ends[1]);
     char byte = 0;
     if (read(ends[0], &byte, 1) == 0) {
-      // The kernel signals the engine at the same time (PR_SET_PDEATHSIG), and the engine needs some time to stop.
+      // When the parent is killed, the kernel also signals the engine (PR_SET_PDEATHSIG): wait until the engine
+      // has stopped.
       const std::string pid_file = dir / "pid";
       (void)Eventually([&pid_file] { return access(pid_file.c_str(), F_OK) != 0; }, kEngineWait);
       (void)Sweep(dir);
@@ -164,7 +165,7 @@ void RealEngine::Start() {
   const std::string log = d + "/log";
   pid_ = fork();
   if (pid_ == 0) {
-    // The kernel ends the engine when the test ends. Containers end by themselves.
+    // When the test ends, the kernel signals the engine. Containers end by themselves.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     setsid();
     const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
