@@ -9,7 +9,7 @@
 
 namespace taut {
 
-// An empty text allocates nothing. Each assignment allocates anew.
+// An empty text allocates nothing. Each assignment of a text allocates a new block.
 class PackedText {
  public:
   PackedText() = default;

@@ -38,9 +38,9 @@ inline uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Returns freed memory to the kernel if resident memory exceeds the heap in use by more than an eighth and 64 MiB.
-// glibc keeps free pages between blocks in use: 2 of 6.3 GiB with a million jobs. Returning these pages takes 0.2
-// s at this size. A call that returns nothing takes some microseconds.
+// Returns freed memory to the kernel if resident memory exceeds the heap in use by more than an eighth of this
+// heap plus 64 MiB. glibc keeps free pages between blocks in use: 2 of 6.3 GiB with a million jobs. Returning 2
+// GiB takes 0.2 s; a call that returns nothing takes some microseconds.
 inline void ReturnFreedMemory() {
 #ifdef __GLIBC__
   constexpr uint64_t kSmall = uint64_t{64} << 20;

@@ -8,7 +8,7 @@
 
 namespace taut {
 
-// Returns nullopt if the text is not a whole number or does not fit in int64_t.
+// Returns the number; nullopt if the text is not a whole number or does not fit in int64_t.
 inline std::optional<int64_t> WholeNumber(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
