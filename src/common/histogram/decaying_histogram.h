@@ -89,7 +89,7 @@ class DecayingHistogram {
 
   const Grid* grid_;
   double half_life_s_;
-  int64_t reference_s_ = 0;  // time at which a weight has scale 1: of the first sample, then moved forward
+  int64_t reference_s_ = 0;  // time at which weights have scale 1; begins at the first sample
   double total_ = 0;         // sum over buckets of scaled weights
   double load_ = 0;          // sum over buckets of scaled weight times upper bound
   BucketFloats buckets_;

@@ -169,7 +169,7 @@ TEST(DecayingHistogram, HalvesEveryHalfLife) {
 }
 
 TEST(DecayingHistogram, TiesUnderDecayAreInclusive) {
-  // Nine 1s and one 10 at one time, seen long after and before the reference: p90 by time stays 1.
+  // Nine 1s and one 10 at the same time, read long after and long before the reference: p90 by time stays 1.
   for (const int64_t time_s : {0, 12'345, 400'000, -400'000}) {
     DecayingHistogram h(Grid::Cpu(), 12 * kHour);
     h.Add(0.01, 1e-6, 0);  // sets the reference

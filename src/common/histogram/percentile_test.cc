@@ -21,8 +21,8 @@ double P95(const std::vector<double>& weights, BucketValue value, LoadBound load
 TEST(Percentile, WorkedExampleNeedsLowerBoundsAndInterpolation) {
   const std::vector<double> one_task = {0, 50, 200, 50};
   const std::vector<double> two_tasks = {0, 150, 300, 150};
-  // One task: loads 0, 500, 4000, 1500; 95 % of 6000 is 5700, four fifths into the last bucket. (The counts
-  // of one task are ours, chosen to yield the published 38; the counts of two tasks are published.)
+  // One task: loads 0, 500, 4000, 1500. 95 % of 6000 is 5700, four fifths into the last bucket. The counts of two
+  // tasks are published. The counts of one task are ours, chosen to yield the published 38.
   EXPECT_NEAR(P95(one_task, BucketValue::kInterpolated, LoadBound::kLower), 38.0000, 1e-9);
   EXPECT_NEAR(P95(two_tasks, BucketValue::kInterpolated, LoadBound::kLower), 38.0 + 2.0 / 3, 1e-9);
   // With upper bounds in place of lower bounds the figure differs. A limit must be a bucket bound.
