@@ -53,7 +53,7 @@ struct TaskThrottling {
 struct TaskStart {
   uint32_t task = 0;
   float peak_cores = kAbsent;  // largest raw sample
-  // more_cores plus TaskWindow::cpu_mean_cores (0 if absent) is the task's mean over the whole window; >= 0.
+  // The task's mean over the whole window, less TaskWindow::cpu_mean_cores (0 if absent); >= 0.
   float more_cores = 0;
   bool is_all = true;  // true if no other CPU usage of the task was measured
 };

@@ -36,7 +36,7 @@ std::string JobVersionText(const JobVersion& version);
 //  - If no task runs the current version, a remaining version begins, as after a rollback in the middle of a
 //    rollout.
 //  - Otherwise the version stays, as in a rollout that never completes.
-//  - Versions that no task runs leave `beside`.
+//  - Versions that no task runs are removed from `beside`.
 // An empty `present` contains no information and changes nothing.
 JobVersion NextVersion(const JobVersion& before, std::span<const std::string> present, int64_t now_s);
 

@@ -7,7 +7,7 @@
 namespace taut {
 namespace {
 
-// Reserved names: functions of expressions, and signals that are numbers of the job itself.
+// Reserved names: the functions of expressions, and the signals that every job has, such as its load.
 constexpr std::string_view kTaken[] = {"load",    "capacity", "ready",    "starting", "count", "hour",
                                        "weekday", "max_over", "avg_over", "p95_over", "min",   "max",
                                        "avg",     "p95",      "ceil",     "floor",    "round", "abs",

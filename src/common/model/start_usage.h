@@ -12,7 +12,7 @@ namespace taut {
 // Sums over the tasks of a job in one window.
 struct StartSums {
   float peak_cores = kAbsent;  // highest peak of a task; negative: no task was in its start-up window
-  // more_cores plus the sum of the tasks' means is the CPU usage of all tasks.
+  // The CPU usage of all tasks, less the sum of the tasks' means.
   float more_cores = 0;
   uint32_t tasks = 0;  // tasks of which only the start was measured
 

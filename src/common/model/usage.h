@@ -137,7 +137,7 @@ struct JobDay {
   std::vector<BucketWeight> cpu_buckets;
   std::vector<NamedSignal> signals;
   std::vector<TaskKills> kills;  // ordered by window, then task
-  uint32_t kills_told = 0;       // task-windows for which the source reports a number of kills
+  uint32_t kills_told = 0;       // number of task-windows for which the source reports a number of kills
 };
 
 }  // namespace taut
