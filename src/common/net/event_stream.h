@@ -1,4 +1,4 @@
-// Server-sent events: a response that stays open and that the server appends to.
+// Server-sent events: a response that stays open and to which the server appends.
 #pragma once
 
 #include <cstddef>

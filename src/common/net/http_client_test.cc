@@ -1,4 +1,4 @@
-// The client's errors for an absent server, a slow server, and a server that does not send HTTP.
+// Tests the client's errors for an absent server, a slow server, and a server that does not send HTTP.
 #include "common/net/http_client.h"
 
 #include <arpa/inet.h>

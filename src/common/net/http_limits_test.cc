@@ -1,4 +1,4 @@
-// Clients that are too slow, too large, too many, or send no HTTP.
+// Tests the server's limits with clients that are too slow, send too much, are too many, or do not send HTTP.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -272,7 +272,7 @@ TEST_F(HttpLimitsTest, GoesOnAfterItRanOutOfDescriptors) {
   RawClient waiting(port(), RawClient::Buffer::kUsual, "", RawClient::Connect::kLater);
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
-  std::vector<int> fillers;  // free descriptors below the lowest permanently free one
+  std::vector<int> fillers;  // occupy all descriptors below `lowest_free`
   for (int i = 0; i < 16; ++i) fillers.push_back(dup(0));
   const int lowest_free = fillers.back();
   close(lowest_free);

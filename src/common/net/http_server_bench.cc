@@ -70,7 +70,7 @@ class Requester {
   char buffer_[64 << 10];
 };
 
-// Rounds of `connections` clients on one thread; each has one request in flight.
+// Each iteration sends `depth` requests at once from each of `connections` clients, one client after the other.
 void Run(benchmark::State& state, std::string_view request, int connections, int depth) {
   const auto server = Serve(1);
   std::vector<std::unique_ptr<Requester>> clients;
