@@ -170,7 +170,7 @@ TEST(AllTexts, HostileTextIsEscaped) {
 
 TEST(AllTexts, LongNamesAreCut) {
   for (const TextOfAnswer& of : AllTexts()) {
-    // Words that only the daemon chooses stay as they are: of them, only names may be long.
+    // Make the texts under these keys long. All other texts are chosen by the daemon and stay short.
     Json answer = Json::parse(of.answer);
     const std::function<void(Json&)> lengthen = [&](Json& value) {
       for (const char* key : {"name", "value", "host", "team", "job", "task", "machine", "tier", "horizon",
@@ -189,7 +189,7 @@ TEST(AllTexts, LongNamesAreCut) {
 TEST(AllTexts, AnyFieldMayBeAbsentOrOfAnotherType) {
   for (const TextOfAnswer& of : AllTexts()) {
     const Json answer = Json::parse(of.answer);
-    if (std::string_view(of.name) == "report") continue;  // taut itself makes it
+    if (std::string_view(of.name) == "report") continue;  // taut itself builds the report
     const Json flat = answer.flatten();
     for (const auto& [path, value] : flat.items()) {
       for (const Json& other :

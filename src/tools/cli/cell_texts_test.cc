@@ -1,4 +1,4 @@
-// Tests of the texts and the JSON of simulated cells and of recorded events, on totals that are made up.
+// Tests of the texts and the JSON of simulated cells and of recorded events, with example totals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,10 +76,10 @@ TEST(SimulateText, SaysSharesOfTheCapacityInService) {
 TEST(SimulateText, DelaysHaveUnitsAndMayNeverEnd) {
   std::vector<CellRun> runs = RunsOf(1);
   const std::string text = SimulateText(CellOfCpu(), runs);
-  // Of four jobs one never started: the median is the second delay, and the 90th percentile has no end.
+  // One of four jobs never started: the median is the second delay, and the 90th percentile is "never".
   EXPECT_THAT(text,
               ContainsRegex("batch +4 +2,000 +6.67 min +never +never +never +never +1.000 +10.0 % +3\n"));
-  // Ten evictions, two of which ran again.
+  // Two of the ten evicted tasks ran again.
   EXPECT_THAT(text, ContainsRegex("batch +0.500 +0.500 .* 1.000 +10 +never +never\n"));
   runs[0].totals.tiers[1].measured_jobs = 0;
   runs[0].totals.tiers[1].first_s.clear();
@@ -160,7 +160,8 @@ TEST(TraceEventsText, HasTiersDelaysAndEnds) {
 
 TEST(TraceEventsText, ComparesRatesOfWholeHours) {
   const std::string text = TraceEventsText(CellOfEvents());
-  // Three hours with 10, 0 and 2 jobs; only one hour has new tasks, with half as many again.
+  // Three hours with 10, 0 and 2 jobs. Only one hour has new tasks; in this hour, half as many tasks are
+  // resubmitted.
   EXPECT_THAT(text, ContainsRegex("jobs submitted an hour, mean +4 "));
   EXPECT_THAT(text, ContainsRegex("jobs submitted an hour, median +2 .*3,309\n"));
   EXPECT_THAT(text, ContainsRegex("tasks submitted again, for each new one, median of hours +0.5 .*2.26\n"));

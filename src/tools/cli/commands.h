@@ -127,7 +127,7 @@ int RunSet(const SetArgs& args);
 struct ExportArgs {
   DaemonArgs daemon;
   std::string form = "yaml", search, ns;
-  // Fields that patch, kustomize and helm set: settings, none, requests, limits or both.
+  // Fields that the forms patch, kustomize and helm change: settings, none, requests, limits or both.
   std::string cpu = "settings", memory = "settings";
   // path of a container's values, for the form helm
   std::string values_path = "{workload}.{container}.resources";

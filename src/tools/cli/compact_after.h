@@ -1,4 +1,4 @@
-// Measures how much the tasks that `taut compact` packed used afterwards, on the machines of each experiment.
+// Measures the later usage of the tasks that `taut compact` packed, on the machines of each experiment.
 #pragma once
 
 #include <optional>

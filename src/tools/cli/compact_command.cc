@@ -34,7 +34,7 @@ struct Cell {
   std::string about;  // lines for users about the source of the cell
   ReadReport report;
   std::vector<brain::CellFinding> findings;
-  std::optional<int64_t> at_s;  // time at which the cell was taken; absent if the input has no times
+  std::optional<int64_t> at_s;  // time of the cell; absent if the input has no times
   std::optional<CellUsage> usage;
   CellDemands demands;  // demands computed from `usage`
 };

@@ -53,7 +53,7 @@ absl::StatusOr<Json> GetJson(HttpClient& client, std::string_view path) {
 absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
                               absl::FunctionRef<absl::StatusOr<Json>(const std::string& job)> ask) {
   absl::StatusOr<Json> answer = ask(name);
-  // A blank or "=" is an operator in a search, so a name with either cannot be searched for.
+  // A blank or "=" is an operator in a search, so a name that contains either cannot be searched for.
   if (!absl::IsNotFound(answer.status()) || name.empty() || name.find_first_of(" =") != std::string::npos)
     return answer;
   const auto page = GetJson(

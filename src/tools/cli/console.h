@@ -1,4 +1,4 @@
-// Stands in for the terminal, the signals and the trace files of a command that runs inside another program.
+// Replaces the terminal, the signals and the trace files of a command that runs inside another program.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ class TraceSink;
 // Input and output of a command. The command calls the functions from its threads.
 struct Console {
   std::function<void(std::string_view what, double share)> on_progress;  // null: no progress
-  std::function<bool()> should_stop;  // returns true once the command is to stop; null: it is not stopped
-  // Reads the usage that the option or parameter kGivenUsage stands for; null: there is none.
+  std::function<bool()> should_stop;  // returns true when the command must stop; null: never
+  // Reads the usage that the path kGivenUsage represents; null: there is no such usage.
   std::function<absl::Status(const TraceOptions&, TraceSink&, ReadReport&)> read_usage;
 
   std::string text;  // output of the command

@@ -78,7 +78,7 @@ TEST(DaemonCommands, TotalsAreByALabel) {
   EXPECT_EQ(tautd.LastRequest(), "GET /api/v1/totals?limit=30&search=web&mode=off&by=team");
 }
 
-// A unique part of a name stands for the name.
+// A part of a name selects a job if the name of no other job contains this part.
 TEST(DaemonCommands, APartOfANameIsFound) {
   FakeTautd tautd;
   tautd.Set("GET /api/v1/jobs", {{"jobs", {{{"name", "shop/web"}}}}});
@@ -178,7 +178,7 @@ TEST(DaemonCommands, NewDecisionsAreFollowedUntilTheStreamEnds) {
     return Json{{"job", job}, {"kind", kind}, {"resource", "cpu"}};
   };
   tautd.Set("GET /api/v1/decisions", {{"decisions", {decision("web", "set"), decision("old", "set")}}});
-  // A stream of its own for each request, because a stream has one client.
+  // Return a new stream for each request, because a stream has one client.
   tautd.SetHandler([decision](const HttpRequest& request) -> std::optional<HttpResponse> {
     if (request.path != "/api/v1/events") return std::nullopt;
     HttpResponse response;

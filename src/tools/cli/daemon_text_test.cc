@@ -302,7 +302,7 @@ TEST(DaemonTextTest, ManySettingsSayWhatTheyWouldDo) {
                     HasSubstr("1 of 3 matching jobs would be changed; add --yes to apply")));
 }
 
-// A new daemon has no pass yet, but still shows the windows of the time before its restart.
+// A daemon that has just started may have no pass, but still show the last window from before its restart.
 TEST(DaemonTextTest, StatusSaysWhatIsSinceTheStart) {
   Json fresh = {
       {"last_pass", nullptr}, {"last_window_end", nullptr}, {"ingest", {{"accepted", 0}, {"unmapped", 0}}}};

@@ -10,7 +10,7 @@
 namespace taut::tools {
 
 // Runs the command with these words, such as {"tune", "usage.csv", "--output=json"}, and returns the exit code
-// (cli.h). `console` takes the output. Waits while another thread runs a command.
+// (cli.h). `console` receives the output. Waits while another thread runs a command.
 int RunEmbedded(const std::vector<std::string>& words, Console& console);
 
 // An option of a command, as `taut COMMAND --help` shows it.

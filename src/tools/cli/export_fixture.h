@@ -1,4 +1,4 @@
-// Workloads of jobs, as the API has them, for tests of exports.
+// Workloads of jobs in the form of the API, for tests of exports.
 #pragma once
 
 #include <optional>

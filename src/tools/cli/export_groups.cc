@@ -10,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-// Appends a sentence to the reason that names the job with the workload's largest recommendation.
+// Appends to the reason a sentence that names the job with the workload's largest recommendation.
 void NoteGroup(ExportedJob& job, const char* resource, std::string_view from) {
   Json& why = job.why;
   if (!why.is_object()) why = Json::object();

@@ -46,8 +46,8 @@ std::optional<Patched> PatchedOf(const Workload& of) {
   return Patched{of.namespace_name, of.name, kind};
 }
 
-// Returns true if the job would be patched if it were a container. Jobs are whole pods with
-// ingest.kubernetes_jobs: pods.
+// Returns true if the job would be patched if it were a container. With the setting ingest.kubernetes_jobs: pods,
+// a job is a whole pod and not a container.
 bool IsOfPods(Workload of) {
   if (!of.container.empty()) return false;
   of.container = "any";

@@ -28,8 +28,8 @@ std::string YamlScalar(std::string_view text);
 // kPatch: strategic merge patches, one YAML document per workload. kKustomize: one kustomization.yaml that
 // contains these patches. Names of jobs have the form "[CLUSTER/]NAMESPACE/KIND/NAME/CONTAINER"
 // (ingest.kubernetes_jobs: containers). A comment before each change states the owner's limit, the recommendation
-// and the reason. Other jobs only result in comments at the end: other names, templates that cannot be patched, no
-// recommendation.
+// and the reason. A job with another name, with a template that cannot be patched, or without a recommendation
+// only results in a comment at the end.
 enum class PatchForm : uint8_t { kPatch, kKustomize };
 // Returns the reason why PatchText() and HelmValuesText() would change nothing; "" if they would change a job.
 std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJob>& jobs);

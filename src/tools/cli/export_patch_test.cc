@@ -75,7 +75,8 @@ TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
             2U);
 }
 
-// A rule of the user may make a name in the form of a workload's name; only the API says what it is.
+// A user's rule may build a name in the form of a workload's name, but only the API reports whether the job is
+// one.
 TEST(ExportPatch, ANameIsNotAWorkload) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["workload"] = nullptr;
@@ -180,7 +181,7 @@ TEST(ExportPatch, ARequestByWhichAnAutoscalerScalesStays) {
               HasSubstr("Guaranteed, and its limit has to stay equal"));
 }
 
-// The owner's amounts come from series if no Kubernetes API is connected.
+// If no Kubernetes API is connected, the owner's amounts are read from series.
 TEST(ExportPatch, WithoutTheContainerTheOwnersRatioIsThatOfSeries) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["cpu"]["owner_request"] = 0.5;

@@ -20,7 +20,7 @@ struct ReportOptions {
 // label.
 absl::StatusOr<std::vector<std::string>> ParseReportLabels(std::string_view text);
 
-// Returns the report. `jobs` need no explanations. Amounts are sums over all tasks of the jobs with a
+// Returns the report. The explanations of `jobs` are not read. Amounts are sums over all tasks of the jobs with a
 // recommendation: `now` is the owner's amount, `after` the amount after the export (PlanExport). Containers
 // without a request add nothing to the requests. Jobs without a limit before or after the export are counted in
 // `without_limit` instead of the limits. `saving_per_month` uses the API's prices and covers jobs with prices.

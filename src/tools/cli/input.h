@@ -59,12 +59,12 @@ absl::StatusOr<int64_t> TimeOption(std::string_view option, const std::string& t
 absl::StatusOr<double> BytesOption(std::string_view option, const std::string& text);
 // Converts the arguments. Returns InvalidArgument with the name of the invalid option.
 absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args);
-// Reads the trace, or the usage of the console, and shows a progress line. Returns InvalidArgument for invalid
-// arguments, and errors of ReadTrace().
+// Reads the trace, or the usage of the console in use (console.h), and shows a progress line. Returns
+// InvalidArgument for invalid arguments, and errors of ReadTrace().
 absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet,
                                                        WithMachines with_machines = WithMachines::kNo);
 
-// Returns true if `paths` stand for the usage of the console in use (console.h).
+// Returns true if `paths` is the path kGivenUsage and a console with usage is in use (console.h).
 bool IsGivenUsage(const std::vector<std::string>& paths);
 
 // Returns lines for users that count read and skipped rows.

@@ -1,4 +1,5 @@
-// Tests of `taut mapping test` and `taut trace fetch`, with series as words and of a fake Prometheus.
+// Tests of `taut mapping test` and `taut trace fetch`, with series from the command line and from a fake
+// Prometheus.
 #include "common/testing/temp_dir.h"
 #include "tools/cli/fake_tautd.h"
 
@@ -41,7 +42,7 @@ TEST(MappingTest, ASeriesWithoutARuleFails) {
   EXPECT_FALSE(json[0]["misses"].empty());
 }
 
-// Pods of a ReplicaSet are of its Deployment, whose name is known from the owner.
+// Pods of a ReplicaSet belong to its Deployment, whose name is the ReplicaSet's name without the hash.
 TEST(MappingTest, JobsAreATable) {
   const auto owned = [](const char* pod) {
     return StrCat(R"(kube_pod_owner{namespace="shop",pod=")", pod,

@@ -56,7 +56,7 @@ TEST(Backup, NamesWhatCannotBeCopied) {
   EXPECT_EQ(ran.error, StrCat("taut: ", memory, ": store.path is memory: nothing is stored\n"));
 }
 
-// A lane of five jobs, whose sums make each job the first in one respect.
+// Returns a lane of six jobs. Each of the first five jobs is the largest by another criterion of ChooseStories().
 LaneResult LaneOfStories(Resource resource) {
   LaneResult lane;
   lane.policy = brain::Policy::kPeak;
@@ -71,7 +71,7 @@ LaneResult LaneOfStories(Resource resource) {
   lane.per_job[2].changes = 9;
   lane.per_job[3].limit_seconds = 500;
   lane.per_job[4].limit_seconds_owned = 100;
-  lane.per_job[5] = Totals();  // never scored
+  lane.per_job[5] = Totals();  // a job without a scored day
   return lane;
 }
 

@@ -151,7 +151,7 @@ TEST(ParseValues, ReplicasAreAbsentUnlessTyped) {
   EXPECT_FALSE(args.mean_tasks.has_value());
 }
 
-// The commands of the daemon keep their arguments to themselves, so that the parsed options are read.
+// Parses the commands that query a tautd. Their arguments are not accessible, so tests read the parsed options.
 struct DaemonOptions {
   DaemonOptions() {
     AddDaemonCommands(commands);

@@ -21,8 +21,8 @@
 namespace taut::tools {
 namespace {
 
-// Prints the error and returns the exit code. An entry that the quota file lacks, or an amount that contradicts
-// the entry, counts as a usage error.
+// Prints the error and returns the exit code. The error is a usage error if the quota file lacks an entry, or if
+// an amount contradicts the entry.
 int FailQuota(const absl::Status& status) {
   if (!absl::IsNotFound(status) && !absl::IsFailedPrecondition(status)) return Fail(status);
   PrintError(Message(status));

@@ -23,8 +23,8 @@ struct FinishedReplay {
   const ReplayResult& result;
 };
 
-// Returns the line of conditions: scored time, warm-up, feedback, mode. A second line says that the replay is
-// partial.
+// Returns the line of conditions: scored time, warm-up, feedback, mode. A partial replay has a second line that
+// states this.
 std::string ReplayConditions(const ReplayOptions& options, const ReplayResult& result);
 
 // Returns the input of the report without a title and a command. `shown` is the recommender that the report shows

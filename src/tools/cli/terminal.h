@@ -1,5 +1,5 @@
 // Output of commands: results to stdout, progress and warnings to stderr, colour only on a terminal. Inside
-// another program a Console (console.h) takes the output, and says whether the command is interrupted.
+// another program a Console (console.h) receives the output, and determines whether the command is interrupted.
 #pragma once
 
 #include <cstddef>
@@ -66,10 +66,10 @@ void KeepNamesWhole(bool whole);
 inline constexpr size_t kTextColumns = 100;  // maximum width of the text for a daemon's response
 // Wraps `text` into lines of at most kTextColumns, each starting with `indent`.
 std::string Wrapped(std::string_view text, std::string_view indent);
-// Does the same for a line that scripts search: the line stays whole if KeepsNamesWhole().
+// Wraps a line that scripts search, as Wrapped() does. The line stays whole if KeepsNamesWhole().
 std::string WrappedLine(std::string_view text, std::string_view indent);
-// Returns the table with the widest names that fits into kTextColumns; `width` falls to `least` at most. Names
-// stay whole if KeepsNamesWhole().
+// Returns the table with the widest names that fits into kTextColumns: reduces `width` until the table fits or
+// `width` is `least`. Names stay whole if KeepsNamesWhole().
 std::string FittedTable(size_t width, size_t least, absl::FunctionRef<std::string(size_t width)> table);
 // Returns one line of text, with the widest names that fit into kTextColumns. Wraps a line that is still wider.
 // The line stays whole if KeepsNamesWhole().

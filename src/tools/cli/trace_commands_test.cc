@@ -36,7 +36,7 @@ class TraceCommands : public testing::Test {
   static Ran On(const std::string& command, const std::string& options) {
     return RunTaut(StrCat(command, " ", Trace(), options.empty() ? "" : " ", options));
   }
-  // Expects lines that fit a terminal, but for lines with names of files.
+  // Expects lines that fit a terminal, except lines with names of files.
   static void ExpectNarrow(const Ran& ran) {
     for (const std::string_view line : Split(ran.out, '\n')) {
       EXPECT_TRUE(DisplayWidth(line) <= kTextColumns || line.find('/') != std::string_view::npos) << line;

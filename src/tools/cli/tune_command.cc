@@ -112,7 +112,7 @@ absl::StatusOr<std::vector<double>> ReadWeights(const std::string& path, const L
     const absl::StatusOr<JobId> job = trace.FindJob(name);
     if (!job.ok())
       return absl::InvalidArgumentError(fmt::format("{}:{}: {}", path, number, Message(job.status())));
-    if (trace.jobs()[job->value].name != name)  // the name of a weight must be complete
+    if (trace.jobs()[job->value].name != name)  // the file of weights must contain complete names
       return absl::InvalidArgumentError(fmt::format("{}:{}: no job \"{}\" in the trace", path, number, name));
     weights[job->value] = *weight;
   }

@@ -16,7 +16,7 @@ namespace taut::tools {
 
 // State that a VerticalPodAutoscaler has learned about one container.
 struct VpaLearnt {
-  // Such as "shop/deployment/web/app"; the kind is "*" if the file lacks the VPA of the checkpoint
+  // Name such as "shop/deployment/web/app"; the kind is "*" if the file lacks the VPA of the checkpoint.
   std::string job;
   double days = 0;                            // time from the first to the last sample, in days
   PerResource<brain::VpaEstimate> estimates;  // estimates of the VPA by resource
