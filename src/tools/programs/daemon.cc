@@ -18,7 +18,7 @@ namespace taut::tools {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{200};  // maximum delay until an OOM kill is processed
-// tick for a clock that follows the samples, whose time may pass fast
+// tick for a clock that follows the samples and may advance fast
 constexpr std::chrono::milliseconds kSampleTick{20};
 constexpr std::chrono::milliseconds kStoreRetry{2000};
 
@@ -120,7 +120,8 @@ absl::Status Daemon::StartControl() {
   options.ingest.ingest = config_.ingest.options;
   options.ingest.clock = config_.clock;
   if (config_.clock == ClockSource::kSamples) {
-    // Days pass in seconds, and closing a day is slow. So more windows must be able to wait than in real time.
+    // A clock that follows the samples may advance by days in seconds, and closing a day is slow. More windows
+    // must therefore be able to wait than in real time.
     options.ingest.max_waiting_windows = options.ingest.max_open_windows = 2 * kWindowsPerDay;
     options.ingest.ingest.windows.max_samples_per_series = 16 * 1024;
   }
