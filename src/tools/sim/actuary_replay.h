@@ -28,7 +28,7 @@ struct ActuaryReplayOptions {
 // request one day later, or one horizon later if that is shorter.
 struct SellerScore {
   std::string seller;  // name: "actuary", "cloudrm", "greedy", "all" or "clairvoyant"
-  // Number of sales, and number of those whose amount was available in too few steps to keep the promise.
+  // Number of sales, and number of sales whose amount was available in too few steps to keep the promise.
   uint64_t sales = 0, broken = 0;
   double kept_share = 0;      // share of sold, measured steps in which the sold amount was available
   double refused_share = 0;   // share of all steps after the warm-up without a sale

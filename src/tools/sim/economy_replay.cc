@@ -167,8 +167,8 @@ class EconomyRun {
     return options_.tiers[tier] == brain::TierSale::kSlack &&
            std::ranges::find(options_.policies, SellerPolicy::kClairvoyant) != options_.policies.end();
   }
-  // Records the job's request in this step for the clairvoyant. `life` must not include the step yet, so that a
-  // gap before the step is detected.
+  // Records the job's request in this step for the clairvoyant policy. `life` must not include the step yet, so
+  // that a gap before the step is detected.
   void AddAsk(const JobDay& day, const JobWindow& window, const PoolJob& life, int32_t step) {
     const auto entry = EntryOf(day, window, jobs_[day.job.value], options_.limits);
     std::vector<AskChange>& asks = asks_[day.job.value];
@@ -423,7 +423,7 @@ class EconomyRun {
   WorkerPool workers_;
   std::vector<int32_t> period_;  // number of the month by step
   std::vector<PoolJob> lives_;   // first and last step of each job, by JobId
-  // Requests of slack tiers' jobs by JobId, for the clairvoyant.
+  // Requests of slack tiers' jobs by JobId, for the clairvoyant policy.
   std::vector<std::vector<AskChange>> asks_;
   std::vector<Track> tracks_;
   double passes_done_ = 0;

@@ -179,8 +179,8 @@ TEST_F(PoolTest, WithoutACapacityItIsAShareOfTheLimits) {
   EXPECT_EQ(Run().capacity[0], 5000 * kWindowSeconds);
 }
 
-// The clairvoyant knows that 12 of 24 hours are less than the promised 90 %. The seller of unsold capacity can
-// sell 2 of 10 cores.
+// The clairvoyant policy knows that 12 of 24 hours are less than the promised 90 %, and sells nothing. The seller
+// of unsold capacity can sell 2 of 10 cores.
 TEST_F(PoolTest, WhoKnowsTheFutureSellsNothingThatIsNotKept) {
   Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
   Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });

@@ -1,4 +1,4 @@
-// A trace for tests and benchmarks of the replay, which add its days in code.
+// A trace whose days a test or benchmark of the replay adds in code.
 #pragma once
 
 #include <algorithm>

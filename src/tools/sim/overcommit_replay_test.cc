@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kNone = -1;
 
-// Returns tasks with a limit of 10. The usage has another wave on each of `days` days.
+// Returns tasks with a limit of 10. The usage of each task is a daily wave, at another phase for each task.
 PlacedTasks Tasks(size_t tasks, int days) {
   PlacedTasks placed;
   placed.windows = static_cast<size_t>(days * kWindowsPerDay);

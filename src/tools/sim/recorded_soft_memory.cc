@@ -239,7 +239,7 @@ class RecordedSoftReplay {
     double used = world.used[m];
     for (const uint32_t k : again_) {
       if (!world.hard() && used + asked_[k] > memory) {
-        // The task still waits; a recent window keeps BeginHorizon() from removing it.
+        // The task still waits: store a recent window, so that BeginHorizon() does not remove the task.
         world.waiting[tasks[k].task] = at_;
         continue;
       }

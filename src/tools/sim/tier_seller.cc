@@ -232,8 +232,8 @@ class ClairvoyantSeller final : public TierSeller {
     }
     return true;
   }
-  // Returns a lower bound of the number of steps until the answer may change, even if every step until then was a
-  // missed step. Sales at a step only grow, so the answer stays a refusal until then.
+  // Returns a lower bound of the number of steps for which a refusal remains valid: even if every elapsed step was
+  // a missed step, too many of the remaining steps are missed. Sales at a step only grow.
   int64_t StepsUntilKept(int64_t missed, int64_t wanted) const {
     const double risk = static_cast<double>(risk_ppm_) / brain::kWholePpm;
     const double surplus = static_cast<double>(missed) - risk * static_cast<double>(wanted);
@@ -243,7 +243,7 @@ class ClairvoyantSeller final : public TierSeller {
   const int64_t risk_ppm_;
   const PoolFuture& future_;
   PerResource<std::vector<int64_t>> sold_;  // amounts sold at each step
-  // Step by job until which the requests of the job stay refused: sales at a step only grow.
+  // Step until which a job's requests stay refused, by job.
   std::unordered_map<uint32_t, int64_t> refused_until_;
 };
 

@@ -52,7 +52,7 @@ struct AskChange {
   int32_t step = 0;
   PoolAmounts ask = {};
 };
-// Data about the future for the clairvoyant.
+// Data about the future for the clairvoyant policy.
 struct PoolFuture {
   PerResource<std::vector<double>> available;  // available amounts by resource and step
   // Number of the period by step, ascending; availability is accounted by period
@@ -70,7 +70,7 @@ struct TierSellerOptions {
 
 // A request of a job to run from now on.
 struct SaleRequest {
-  // The current step, and the job's last step, which only the clairvoyant may use.
+  // The current step, and the job's last step, which only the clairvoyant policy may use.
   int64_t step = 0, last_step = 0;
   uint32_t job = 0;
   PoolAmounts ask = {};
@@ -92,8 +92,8 @@ class TierSeller {
   virtual std::string Why(const SaleRequest& request) = 0;
 };
 
-// Creates a seller. Only the clairvoyant uses `future`, which must outlive the seller; null is allowed for other
-// policies. Returns InvalidArgument if an option is out of bounds.
+// Creates a seller. Only the clairvoyant policy uses `future`, which must outlive the seller; null is allowed for
+// other policies. Returns InvalidArgument if an option is out of bounds.
 absl::StatusOr<std::unique_ptr<TierSeller>> NewTierSeller(SellerPolicy policy,
                                                           const TierSellerOptions& options,
                                                           const PoolFuture* future);
