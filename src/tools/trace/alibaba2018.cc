@@ -23,13 +23,13 @@ constexpr std::string_view kConflict = "another size at the time of an earlier r
 // Size of a container or machine from `time_s` on.
 struct Capacity {
   int64_t time_s = 0;
-  // Number of cores that 100 % of usage corresponds to, and the owner's limits; 0: unknown.
+  // Number of cores at 100 % of usage, and the owner's CPU limit in cores; 0: unknown.
   double cores = 0, cpu_limit = 0;
   double memory_bytes = 0;
 };
 
 struct Thing {
-  uint32_t app = kNone;  // number of the application's name among the jobs
+  uint32_t app = kNone;  // number of the application in apps_; kNone: not known yet
   uint32_t task = 0;
   std::vector<Capacity> capacities;  // sizes, ascending by time
 

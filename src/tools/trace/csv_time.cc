@@ -12,7 +12,7 @@ namespace taut::tools {
 namespace {
 
 struct TimeUnit {
-  double from;  // lowest first time that means this unit
+  double from;  // lowest first number of a file that indicates this unit
   int64_t per_second;
   std::string_view name;
 };

@@ -29,7 +29,7 @@ std::optional<GoogleTable> GoogleTableOfName(std::string_view path);
 std::optional<GoogleTable> GoogleTableOfLine(std::string_view line);
 
 // Converts lines to rows. Tables should be passed in the order collection_events, instance_events, machine_events,
-// instance_usage. In another order, rows are the same, but descriptions of jobs (class, priority, logical name)
+// instance_usage. In any other order, the rows are equal, but descriptions of jobs (class, priority, logical name)
 // are lost. Machines are read only if the sink has machines().
 //
 // Memory: about 100 bytes per collection, 16 bytes per limit change, and the machines. Not thread-safe. Parses at

@@ -11,9 +11,9 @@ namespace taut::tools {
 // Returns the ascending indices of the rows to keep, given the times in the order of the rows. Keeps as many rows
 // as possible with strictly ascending times, and the earliest rows if there are several choices.
 //
-// Then removes outliers: while the widest gap exceeds the span of all other rows, removes the rows on one side of
-// the gap if these are at most 1 % of the rows, or one row. Removes no outliers from fewer than six rows. O(n log
-// n), and O(n) for ascending times.
+// Then removes outliers. While the widest gap exceeds the span of all other rows, removes the rows on one side of
+// the gap, if they are at most 1 % of the rows or a single row. Removes no outliers from fewer than six rows. O(n
+// log n), and O(n) for ascending times.
 std::vector<uint32_t> RowsInOrder(std::span<const int64_t> times);
 
 }  // namespace taut::tools
