@@ -1,5 +1,5 @@
-// The Arrow C data and stream interfaces: the structs that the specification of Apache Arrow defines for
-// programs that exchange columns without linking a common library ("The Arrow C data interface").
+// The Arrow C data and stream interfaces. Apache Arrow's specification "The Arrow C data interface" defines these
+// structs for programs that exchange columns without linking a common library.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Reads values of one column of Arrow data, whatever its type: integers, floating-point numbers, decimals, times,
-// texts, and dictionaries of these.
+// Reads values of one column of Arrow data of any supported type: integers, floating-point numbers, decimals,
+// times, texts, and dictionaries of these types.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class ArrowColumn {
  public:
   enum class Kind : uint8_t { kInteger, kReal, kDecimal, kTime, kText };
 
-  // `what` names the column in errors. Returns InvalidArgument for a type of no Kind, with the allowed types.
+  // `what` names the column in errors. For a type without a Kind, returns InvalidArgument with the allowed types.
   static absl::StatusOr<ArrowColumn> Create(const ArrowSchema& schema, std::string_view what);
 
   Kind kind() const { return dictionary_ != nullptr ? dictionary_->kind() : kind_; }

@@ -38,7 +38,7 @@ void Fill(const ArrowTable::Texts& texts, Column& out) {
   Fill(present, out);
 }
 
-// ---- exported structs: each owns its children, and the table that its buffers lie in ----
+// ---- exported structs: each owns its children and the table that contains its buffers ----
 
 struct SchemaParts {
   std::vector<std::unique_ptr<ArrowSchema>> children;

@@ -21,7 +21,7 @@
 namespace taut::python {
 namespace {
 
-// Runs the command, and returns what it prints. `table` is None, or the usage that kGivenUsage stands for.
+// Runs the command and returns its output. `table` is None, or the usage that the path kGivenUsage represents.
 std::string RunCommand(const std::vector<std::string>& words, const nb::object& table,
                        const Progress& progress) {
   std::optional<GivenTable> given;
@@ -72,7 +72,7 @@ std::shared_ptr<const ArrowTable> TableOf(const std::vector<std::pair<std::strin
   return std::make_shared<const ArrowTable>(std::move(out));
 }
 
-// Name, type, help and default, and whether the option is a flag and whether it is a list.
+// Name, type, help text and default value of an option; true if it is a flag; true if it is a list.
 using Option = std::tuple<std::string, std::string, std::string, std::string, bool, bool>;
 
 std::vector<Option> CommandOptions(const std::string& command) {

@@ -1,4 +1,4 @@
-// Asks a function of Python for the limits of a replay, once per day and resource.
+// Calls a Python function for the limits of a replay, once per day and resource.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,18 +14,18 @@
 
 namespace taut::python {
 
-// The state of one replay. Used by the replay's thread only, which does not have the interpreter's lock.
+// The state of one replay. Used only by the replay's thread, which does not hold the interpreter's lock.
 class PythonLane {
  public:
-  // `ask` is called as ask(start_s, resource, jobs, usage, stopped): start of the day, names of the jobs with
-  // usage on the day, a table of the usage of the replayed day before (or None), and a function that returns true
-  // once the replay is to stop. `ask` returns a list of (position in `jobs`, limit). All objects must outlive the
-  // lane.
+  // `ask` is called as ask(start_s, resource, jobs, usage, stopped). `start_s` is the start of the day, and `jobs`
+  // names the jobs with usage on the day. `usage` is a table of the usage of the previously replayed day, or None.
+  // `stopped` is a function that returns true when the replay must stop. `ask` returns a list of (position in
+  // `jobs`, limit). All objects must outlive the lane.
   PythonLane(nb::handle ask, const tools::DaySource& source, const std::vector<Resource>& resources,
              const Watch& watch)
       : ask_(ask), source_(source), resources_(resources), watch_(watch) {}
 
-  // For ReplayHooks::answers.
+  // Returns the limits that `ask` returned for the day, for ReplayHooks::answers.
   absl::StatusOr<std::vector<tools::DayAnswer>> AnswersFor(int32_t day, const std::vector<JobDay>& jobs);
 
  private:

@@ -1,4 +1,4 @@
-// One recommender of one job, and histograms, for people who build on the parts of the engine.
+// Python classes for single parts of the engine: the recommender of one job, and histograms.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -41,7 +41,7 @@ tools::ReplayOptions OptionsFor(const std::string& name, const std::string& reso
   return out;
 }
 
-// Steps a recommender as a replay of a trace with this one job does.
+// Steps a recommender as a replay of a trace with only this job does.
 class OneRecommender {
  public:
   OneRecommender(const std::string& name, const std::string& resource,
@@ -54,7 +54,8 @@ class OneRecommender {
   OneRecommender(const OneRecommender&) = delete;
   OneRecommender& operator=(const OneRecommender&) = delete;
 
-  // Observes the window that contains `time_s`. `usage` and `kills` are by task, ascending.
+  // Observes the window that contains `time_s`. `usage` and `kills` are pairs of a task and a value, ascending by
+  // task.
   void Observe(int64_t time_s, const std::vector<std::pair<int64_t, double>>& usage,
                const std::vector<std::pair<int64_t, int64_t>>& kills, std::optional<double> owner_limit) {
     const WindowId window = WindowId::Of(Timestamp::FromSeconds(time_s));
@@ -72,7 +73,8 @@ class OneRecommender {
     }
   }
 
-  // Returns the limit for the window that contains `at_s`; absent: for the window after the last observed one.
+  // Returns the limit for the window that contains `at_s`; without `at_s`, for the window after the last observed
+  // window.
   std::optional<double> Recommend(std::optional<int64_t> at_s) {
     std::optional<WindowId> window;
     if (last_.has_value()) window = last_->next();

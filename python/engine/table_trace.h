@@ -1,6 +1,5 @@
-// Reads usage rows from a stream of Arrow record batches, as the plain CSV format does from text
-// (src/tools/trace/generic_csv.cc): the same columns, rules and counts, so that a table and its CSV replay to the
-// same numbers.
+// Reads usage rows from a stream of Arrow record batches. Columns, rules and counts equal those of the plain CSV
+// format (src/tools/trace/generic_csv.cc), so that a table and its CSV file result in equal replays.
 //
 // Columns: time, job, cpu_cores or memory_bytes or both; optional: task, cpu_limit, memory_limit, oom_kills,
 // duration (seconds), cpu_max. A time is a timestamp, or a number of seconds, milliseconds, microseconds or
@@ -19,8 +18,8 @@ namespace taut::python {
 using RowProgress = std::function<bool(uint64_t rows)>;
 
 // Reads all batches of `stream`, which the caller owns, into `sink`. Returns InvalidArgument with the column for a
-// missing column or an unsupported type, and with `strict` for the first invalid row; Cancelled if `progress`
-// returned false; Unavailable with the stream's error.
+// missing column or an unsupported type, and with `strict` for the first invalid row. Returns Cancelled if
+// `progress` returned false, and Unavailable with the stream's error.
 absl::Status ReadTable(ArrowArrayStream& stream, bool strict, tools::TraceSink& sink,
                        tools::ReadReport& report, const RowProgress& progress);
 

@@ -18,7 +18,7 @@
 namespace taut::python {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{50};  // time between two looks at progress and signals
+constexpr std::chrono::milliseconds kLook{50};  // interval between checks of progress and signals
 
 struct Step {
   std::string text;
@@ -56,8 +56,8 @@ void Work(Shared& shared, Watch& watch, const std::function<void(Watch&)>& work)
   shared.changed.notify_all();
 }
 
-// Waits for a while or for the end. Returns the step to show. REQUIRES: the caller does not have the lock of the
-// interpreter.
+// Waits until kLook has passed or the work has ended. Returns the step to show. REQUIRES: the caller does not hold
+// the interpreter's lock.
 std::optional<Step> Look(Shared& shared, bool& ended) {
   std::unique_lock lock(shared.mutex);
   shared.changed.wait_for(lock, kLook, [&] { return shared.ended; });

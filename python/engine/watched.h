@@ -1,5 +1,5 @@
-// Runs work of the engine for a Python caller: the interpreter's lock is free meanwhile, progress is shown, Ctrl-C
-// stops the work, and errors become exceptions.
+// Runs work of the engine for a Python caller. The interpreter's lock is free while the work runs, progress is
+// shown, Ctrl-C stops the work, and errors become exceptions.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,13 +19,13 @@ namespace taut::python {
 
 namespace nb = nanobind;
 
-// Receives a text, and the done and total amount of work.
+// Receives a text, the amount of work done, and the total amount of work.
 using Progress = std::function<void(const std::string&, double, double)>;
 
 // Returns the text with options named as in Python: "warmup" instead of "--warmup".
 std::string PythonNames(std::string_view text);
 
-// Thrown by a work; becomes FileNotFoundError.
+// Exception for a missing file, thrown by the work. Python receives FileNotFoundError.
 struct FileMissing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -41,19 +41,20 @@ T ValueOf(absl::StatusOr<T> value) {
   return *std::move(value);
 }
 
-// Argument of a work. The console has on_progress and should_stop. Thread-safe.
+// Argument of the work that RunWatched() runs. In `console`, on_progress and should_stop are set. Thread-safe.
 struct Watch {
   tools::Console console;
-  Progress tell;  // shows progress; like console.on_progress, with an amount of work
+  Progress tell;  // shows progress; like console.on_progress, with amounts of work
 };
 
-// Runs `work` in a thread of its own and returns after its end. Meanwhile the calling thread shows progress and
-// lets Python handle signals. An exception of `progress` or of a signal's handler stops the work, and is thrown
-// after the work's end; so is an exception of `work`. Warnings of the console become warnings of Python.
-// REQUIRES: the caller has the interpreter's lock, and `work` does not.
+// Runs `work` in a thread of its own and returns after its end. While the work runs, the calling thread shows
+// progress and lets Python handle signals. An exception of `progress` or of a signal's handler stops the work.
+// RunWatched() throws this exception, or an exception of `work`, after the work has ended. Warnings of the console
+// become warnings of Python. REQUIRES: the caller holds the interpreter's lock, and `work` does not.
 void RunWatched(const Progress& progress, const std::function<void(Watch&)>& work);
 
-// Takes `table.__arrow_c_stream__()`, and sets the console's read_usage to a function that reads it.
+// Calls `table.__arrow_c_stream__()`, and sets the console's read_usage to a function that reads the returned
+// stream.
 class GivenTable {
  public:
   explicit GivenTable(const nb::object& table);
