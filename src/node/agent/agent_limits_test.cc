@@ -1,4 +1,4 @@
-// Bounds of the agent's reactions to orders, kills and throttling. agent_trouble_test.cc tests whole
+// Tests the bounds of the agent's reactions to orders, kills and throttling. agent_trouble_test.cc tests whole
 // sequences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Probing by the agent: the owner of memory.high at each time, the state after a probe ends, and the reports
+// Tests probing by the agent: the owner of memory.high at each time, the state after a probe ends, and the reports
 // to tautd.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -141,7 +141,7 @@ TEST(AgentProbe, TheGuardTakesMemoryHighAndGivesItBackAsItsOwnerHadIt) {
   EXPECT_THAT(cell.uplink.TierActs(), ::testing::SizeIs(1));
   const double throttled = cell.high();
   const size_t writes = cell.batch->writes.size();
-  // Memory is still short: usage falls to the throttle's limit, and web uses the rest.
+  // Memory is still short: usage falls to the throttle's limit, and the task web uses the rest.
   for (int i = 0; i < 30; ++i) {
     AgentCell::SetUsage(web, 256 * kMiB - throttled - 10 * kMiB);
     cell.Live(1);

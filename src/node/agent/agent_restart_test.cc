@@ -1,5 +1,5 @@
-// State that must outlive a restart of the agent: the owner's values after every step, the terms, the agent's
-// raises, and the owner's own changes.
+// Tests state that must outlive a restart of the agent: the owner's values after every step, the terms, the
+// agent's raises, and the owner's own changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

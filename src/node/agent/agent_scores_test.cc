@@ -1,4 +1,4 @@
-// oom_score_adj by tier, and kills caused by a limit above the task, over tasks and processes in memory.
+// Tests oom_score_adj by tier, and kills caused by a limit above the task, over tasks and processes in memory.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "node/agent/release.h"

@@ -1,4 +1,4 @@
-// The writes to the kernel for a limit: the files, their order and the bounds of their values.
+// Tests the writes to the kernel for a limit: the files, their order and the bounds of their values.
 #include "node/agent/agent_task.h"
 
 #include <gmock/gmock.h>

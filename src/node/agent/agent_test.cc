@@ -1,5 +1,5 @@
-// The agent's reports about tasks and windows, and its response to orders. agent_trouble_test.cc tests the agent's
-// reactions without orders.
+// Tests the agent's reports about tasks and windows, and its response to orders. agent_trouble_test.cc tests the
+// agent's reactions without orders.
 #include "node/agent/agent.h"
 
 #include <gmock/gmock.h>

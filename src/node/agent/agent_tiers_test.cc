@@ -1,4 +1,4 @@
-// The values that tiers set and restore, and the acts before memory runs out, over tasks in memory.
+// Tests the values that tiers set and restore, and the acts before memory runs out, over tasks in memory.
 #include "common/base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

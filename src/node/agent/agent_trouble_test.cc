@@ -1,5 +1,5 @@
-// The agent without orders: kills and throttling, changes by other programs, restarts, a ledger that cannot
-// be saved.
+// Tests the agent without orders: kills and throttling, changes by other programs, restarts, and a ledger that
+// cannot be saved.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -127,8 +127,7 @@ absl::Status Errno(std::string_view what, const std::string& path) {
 
 enum class Durable : uint8_t { kNo, kYes };
 
-// Returns kNo if the ledger contains only cgroups, whose limits disappear with a loss of power. The containers of
-// an engine return with their limits.
+// Returns kNo if all entries are cgroups: unlike containers of an engine, they do not outlive a loss of power.
 Durable MustOutlivePower(const std::map<std::string, LedgerEntry>& entries) {
   for (const auto& [identity, entry] : entries) {
     if (!identity.starts_with("cgroup:")) return Durable::kYes;

@@ -19,8 +19,8 @@ struct MoverOptions {
   int64_t step_interval_us = 1'000'000;
   // A step never lowers the limit below usage * (1 + margin_share) + margin_bytes.
   double margin_share = 0.1;
-  // The fixed part of the margin; for small tasks at most most_margin_bytes_share of usage, because
-  // recommended limits are only 15 % above usage and must be reachable.
+  // Fixed part of the margin. For small tasks it is at most most_margin_bytes_share of usage, because recommended
+  // limits are only 15 % above usage and must be reachable.
   double margin_bytes = 4 * kMiB;
   double most_margin_bytes_share = 0.04;
   // Delay after a refusal. Each further refusal doubles the delay, up to the maximum.
@@ -160,7 +160,7 @@ class LimitMover {
   std::optional<int64_t> wrote_us_;
   MoveState state_ = MoveState::kIdle;
   Obstacle obstacle_ = Obstacle::kNone;
-  double usage_ = 0;  // usage or recent peak of the last Next with both figures
+  double usage_ = 0;  // higher of usage and recent peak at the last StepDown with both figures
   std::optional<double> oom_floor_, throttle_floor_;
   std::optional<int64_t> oom_s_;
   bool floor_is_of_growth_ = false;  // true if OnGrowth() set oom_floor_; not saved: false after a restart

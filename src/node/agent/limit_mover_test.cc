@@ -1,4 +1,4 @@
-// Limits that move in steps: case by case, and through days of random orders, kills, usage and changes by
+// Tests limits that move in steps: case by case, and through days of random orders, kills, usage and changes by
 // other programs.
 #include "node/agent/limit_mover.h"
 
@@ -554,7 +554,7 @@ RC_GTEST_PROP(LimitMover, ArrivesInBoundedlyManyWrites, ()) {
       mover.Wrote(*write, s * kSecond);
     }
   }
-  // Each step moves at least 1 %, between any two limits.
+  // Between any two limits, each step changes the limit by at least 1 %.
   RC_ASSERT(writes <= refused + 2 + static_cast<int>(std::log(std::max(1.0, from / to)) / -std::log(0.99)));
   const double there = falls ? to : std::max(to, std::min(from, Safe(usage)));
   if (to >= from) {

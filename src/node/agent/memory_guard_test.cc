@@ -1,4 +1,4 @@
-// The tasks that are throttled and killed before memory runs out, case by case, and on random machines.
+// Tests which tasks are throttled and killed before memory runs out, case by case, and on random machines.
 #include "node/agent/memory_guard.h"
 
 #include <gtest/gtest.h>

@@ -132,7 +132,7 @@ ProbeStep MemoryProbe::Move(const ProbeReading& reading, int64_t now_us) {
   if (total_before.has_value() && *reading.stall_us < *total_before) {
     is_found_ = false;
     needed_.reset();
-    ForgetRun();  // the stall total belongs to another start
+    ForgetRun();  // the stall total is from another run of the task
     return Release();
   }
   if (!limit_.has_value()) return Begin(reading, now_us);
@@ -175,7 +175,8 @@ ProbeStep MemoryProbe::Begin(const ProbeReading& reading, int64_t now_us) {
 
 ProbeStep MemoryProbe::BackOff(const ProbeReading& reading, int64_t now_us) {
   is_found_ = true;
-  // The need is the memory within which the task ran before; without such memory, the limit that the task outgrew.
+  // The need is at least the memory within which the task ran before. If this memory is unknown, the need is at
+  // least the limit that the task outgrew.
   NoteNeeded(std::max(needed_.value_or(0), before_.value_or(*limit_)), now_us);
   raised_ = std::max({raised_.value_or(0), *reading.usage, before_.value_or(*limit_)});
   before_.reset();

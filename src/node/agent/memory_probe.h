@@ -118,7 +118,7 @@ class MemoryProbe {
   std::optional<double> raised_;  // highest usage since a raise that no interval has confirmed
   struct Span {
     bool has_steps = false, is_whole = true;
-    double most = 0;  // highest memory of runs above the earlier need or after a raise
+    double most = 0;  // highest memory with which the task ran above the earlier need or after a raise
   } span_;
 };
 

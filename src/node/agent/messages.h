@@ -14,7 +14,7 @@ taut::agent::v1::Task TaskMessage(const AgentTask& task, bool managed);
 taut::agent::v1::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window);
 
 // True if the limits are equal up to the rounding of kernels and engines: pages of memory, 1 ms of quota in
-// 100 ms, and the weight of shares.
+// 100 ms, and weights that are converted to shares.
 bool SameLimit(LimitKind kind, std::optional<double> a, std::optional<double> b);
 // True if the kernel's value `holds` was written by the agent.
 bool IsOurs(LimitKind kind, const LedgerValue& value, std::optional<double> holds);

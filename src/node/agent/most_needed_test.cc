@@ -1,4 +1,4 @@
-// The values that MemoryProbe reports for a window. Limits are learnt from these values.
+// Tests the values that MemoryProbe reports for a window. Limits are learnt from these values.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>

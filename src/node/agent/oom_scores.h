@@ -1,6 +1,6 @@
-// The oom_score_adj of one task's processes: the processes that get the value of their tier, and the earlier value
-// of each process, including processes that inherited the agent's value. Arithmetic only: the caller reads,
-// records and writes.
+// Selects the processes of one task that get the oom_score_adj of their tier, and stores the earlier value of each
+// process, also of processes that inherited the agent's value. Arithmetic only: the caller reads, records and
+// writes.
 #pragma once
 
 #include <map>
@@ -48,7 +48,8 @@ class OomScores {
     int owner = 0;
     bool is_ours = false;  // the agent wrote set(), or the process inherited the agent's value
   };
-  // Returns the earlier value of a process that has set(), inherited or written by an earlier run of the agent.
+  // Returns the earlier value of a process that already has the value set(), inherited or written by an earlier
+  // run of the agent.
   int InheritedOwner(const ProcessReading& facts) const;
   void NoteOwner(const Known& known);
 

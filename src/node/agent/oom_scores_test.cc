@@ -1,4 +1,4 @@
-// The processes that get their tier's oom_score_adj, and the value that is restored for each process.
+// Tests which processes get their tier's oom_score_adj, and which value is restored for each process.
 #include "node/agent/oom_scores.h"
 
 #include <gmock/gmock.h>

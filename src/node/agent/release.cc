@@ -23,8 +23,8 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
   // raised soft limit must not exceed the hard limit.
   for (const auto& [kind, value] : entry.values) {
     const std::optional<double>& has = limits->of(kind);
-    // A value near the owner's that the agent has set still belongs to the agent. Only an equal value counts as
-    // restored.
+    // Only a value that equals the owner's counts as restored. A value near the owner's that the agent has set
+    // still belongs to the agent.
     if (has == value.owner) continue;
     if (!IsOurs(kind, value, has)) {
       if (SameLimit(kind, has, value.owner)) continue;

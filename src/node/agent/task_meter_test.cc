@@ -530,8 +530,8 @@ RC_GTEST_PROP(TaskMeter, WindowsAreTheSameHoweverTheyAreFetched, ()) {
   }
 }
 
-// Without jumps, gaps and losses, each window's seconds are the time between readings in the window. The mean
-// times these seconds is the increase of the counter.
+// Without jumps, gaps and losses, each window's seconds are the time between readings in the window. The product
+// of the mean and these seconds is the increase of the counter.
 RC_GTEST_PROP(TaskMeter, NothingIsLostOrMadeUp, ()) {
   MeterOptions options;
   options.speed = *rc::gen::element(1.0, 30.0, 900.0);

@@ -32,10 +32,10 @@ struct TaskRule {
   // path matches only the named groups, not the groups below them. kSystemd: pattern (common/base/pattern.h) of
   // unit names: "*.service", "web-*.service|batch.slice". kDocker: pattern of container names.
   std::string match;
-  // Templates (common/base/name_template.h). All templates accept {host}; templates of cgroups also accept {path},
-  // {base} and {1}, {2}, ... for the text that each '*' matched; templates of units {unit} (without suffix),
-  // {prefix} (before '@'), {instance} and {slice}; templates of containers {name}, {id}, {image}, {service}
-  // (Compose "project/service", else the name) and {label.KEY}.
+  // Templates (common/base/name_template.h). All templates accept {host}. Templates of cgroups also accept {path},
+  // {base} and {1}, {2}, ... for the text that each '*' matched. Templates of units also accept {unit} (without
+  // suffix), {prefix} (before '@'), {instance} and {slice}. Templates of containers also accept {name}, {id},
+  // {image}, {service} (Compose "project/service", else the name) and {label.KEY}.
   std::string job, task;
   // True if the tasks are containers of Kubernetes' pods: the daemon finds their jobs by its watch of the cluster,
   // and only the agent uses the names from these templates. Not for kDocker.

@@ -70,7 +70,7 @@ class CgroupFinder::Walk {
   absl::StatusOr<std::vector<FoundTask>> Run();
 
  private:
-  // A rule that may still match below a directory, with the texts of its stars so far.
+  // A rule that may still match below a directory, with the texts that its stars have matched so far.
   struct Open {
     const Rule* rule = nullptr;
     std::vector<std::string> captures;

@@ -46,7 +46,7 @@ TEST(ContainerNamer, NamesByTemplates) {
   // If a rule yields no name for a container, the next rule applies.
   EXPECT_EQ(NameOf({Rule("*", "{label.team}"), Rule("cr*", "jobs/{name}")}, kCron), "jobs/cron h1/cron 1");
   EXPECT_EQ(NameOf({Rule("web")}, kCron), "");
-  // Rules of other sources count in the numbering.
+  // FoundTask::rule also counts the rules of other sources.
   EXPECT_EQ(NameOf({TaskRule{}, Rule("shop-*|cron")}, kCron), "docker/cron h1/cron 1");
 }
 
