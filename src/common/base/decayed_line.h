@@ -16,9 +16,9 @@ class DecayedLine {
   // Adds a point. REQUIRES: x and y are finite and not negative.
   void Add(double x, double y);
 
-  // Returns true if the points separate the fixed part of y from the part that grows with x. The points must have
-  // the weight of half_life / 2 points, and x a standard deviation of at least 5 % of its mean. The line must
-  // explain at least a third of the variance of y.
+  // Returns true if the points separate the fixed part of y from the part that grows with x. The points must weigh
+  // at least as much as half_life / 2 points. The standard deviation of x must be at least 5 % of its mean. The
+  // line must explain at least a third of the variance of y.
   bool is_known() const;
   // Return the value of y at x = 0, and the slope; both are >= 0. Until is_known(), fixed() is the mean of y,
   // and slope() is 0.

@@ -20,8 +20,8 @@ class MetricsText {
   void Counter(std::string_view name, std::string_view help, uint64_t value, Labels labels = {});
   // Adds a counter of seconds, or of another amount with a fraction.
   void Counter(std::string_view name, std::string_view help, double value, Labels labels = {});
-  // Adds a histogram. `counts` contains one count per bucket, not cumulated, and a last count for values above all
-  // bounds.
+  // Adds a histogram. `counts` contains one count per bucket, not cumulative, and a last count for values above
+  // all bounds.
   void Histogram(std::string_view name, std::string_view help, std::span<const double> bounds,
                  std::span<const uint64_t> counts, double sum, Labels labels = {});
   // Adds a gauge.

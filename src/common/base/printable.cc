@@ -11,7 +11,8 @@ namespace {
 
 bool IsControl(uint32_t code) { return code < 0x20 || (code >= 0x7F && code < 0xA0); }
 
-// Marks, embeddings, overrides and isolates of the bidirectional algorithm, and the line separators.
+// Returns true for marks, embeddings, overrides and isolates of the bidirectional algorithm, and for line
+// separators.
 bool ChangesDirection(uint32_t code) {
   return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
          (code >= 0x2066 && code <= 0x2069);

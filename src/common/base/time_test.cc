@@ -1,4 +1,4 @@
-// Windows and days are half-open, also before the epoch.
+// Tests that windows and days are half-open, also before the epoch.
 #include "common/base/time.h"
 
 #include <gtest/gtest.h>

@@ -77,9 +77,8 @@ class BucketFloats {
 
   // Appends the buckets and their rows, bit for bit: about (1 + 4 * stride) bytes per bucket.
   void Save(ByteWriter& out) const;
-  // Restores the buckets that Save wrote for this stride. REQUIRES: empty(). Returns DataLoss, and stays
-  // empty, if the bytes end early, contain a bucket at or above `grid_size`, or a value that is negative or
-  // not finite.
+  // Restores the buckets that Save wrote for this stride. REQUIRES: empty(). Returns DataLoss, and stays empty, if
+  // the bytes end early, or contain a bucket at or above `grid_size`, or a value that is negative or not finite.
   absl::Status Load(ByteReader& in, int grid_size);
 
   // Compares stride, buckets and the bits of the values.

@@ -1,4 +1,4 @@
-// The envelope of checkpoints: round trips, and detection of any damage.
+// Tests the envelope of checkpoints: round trips, and detection of any damage.
 #include "common/histogram/checkpoint.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Checkpoint, CompressesOnlyWhereItPays) {
   EXPECT_EQ(SealCheckpoint(text, CheckpointCompression::kNever).size(), text.size() + kCheckpointHeaderBytes);
   const std::string noise = RandomBytes(1 << 20);
   EXPECT_EQ(SealCheckpoint(noise).size(), noise.size() + kCheckpointHeaderBytes);
-  // Text that becomes noise after the trial.
+  // Text, followed by noise after the bytes of the trial.
   const std::string mixed = Text(200'000) + RandomBytes(8 << 20);
   EXPECT_EQ(SealCheckpoint(mixed).size(), mixed.size() + kCheckpointHeaderBytes);
   for (const std::string* payload : {&text, &noise, &mixed}) {

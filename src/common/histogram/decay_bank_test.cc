@@ -229,7 +229,7 @@ TEST(DecayBank, LoadRefusesOtherRatesAndKeepsItsContent) {
   other.Step(1, std::vector<BucketShare>{{7, 1.0F}});
   ByteReader in(bytes);
   EXPECT_EQ(other.Load(in).code(), absl::StatusCode::kInvalidArgument);
-  // Read with three rates, the rows of eight rates contain values in lanes that must be padding.
+  // If the rows of eight rates are read as rows of three rates, lanes that must be padding contain values.
   std::string disguised = bytes;
   disguised[0] = 3;
   ByteReader padded(disguised);

@@ -18,7 +18,7 @@ struct AccountAmounts {
   // Sum over windows of the larger of usage and allocation, which the OpenCost specification charges.
   uint64_t billed = 0;
   uint64_t owner = 0;     // the owner's request; the allocation where the request is unknown
-  uint64_t would_be = 0;  // recommended limits; `owner` without a recommendation or an owner's limit
+  uint64_t would_be = 0;  // recommended limits; `owner` if there is no recommendation or no owner's limit
   uint32_t windows = 0;   // windows with a measurement
   uint32_t windows_without_allocation = 0;
 

@@ -1,4 +1,4 @@
-// Compressed responses decompress to the original, and are sent only to clients that accept them.
+// Tests that compressed responses decompress to the original, and are sent only to clients that accept them.
 #include "common/net/compress.h"
 
 #include <gtest/gtest.h>

@@ -30,10 +30,10 @@ class EventStream {
 
   // Ends the stream after the queued events.
   void Close();
-  // True if the client disconnected or was disconnected, or Close() was called. The caller should then
-  // release the stream.
+  // True if the client disconnected, the server disconnected the client, or Close() was called. The caller should
+  // then release the stream.
   bool closed() const;
-  // True if the client was disconnected because it read too slowly.
+  // True if the server disconnected the client because the client read too slowly.
   bool cut() const;
 
   // --- for the server ---

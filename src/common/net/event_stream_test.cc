@@ -1,4 +1,5 @@
-// A reader receives all published events, no matter how the bytes are split; a slow reader is disconnected.
+// Tests that a reader receives all published events, no matter how the bytes are split, and that a slow reader is
+// disconnected.
 #include "common/net/event_stream.h"
 
 #include <gmock/gmock.h>

@@ -76,7 +76,7 @@ class HttpClient {
                           std::chrono::milliseconds silence = std::chrono::seconds(60));
 
   struct LineStream {
-    std::function<bool(std::string_view line)> on_line;  // `line` is without its end; false ends the stream
+    std::function<bool(std::string_view line)> on_line;  // `line` lacks its line end; false ends the stream
     std::function<void()> on_open;  // called once after the header of a 200; may be empty
     std::chrono::milliseconds silence = std::chrono::seconds(60);
     HttpResponse* refused = nullptr;  // set to a response other than 200; may be null

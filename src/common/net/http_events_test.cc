@@ -1,4 +1,4 @@
-// Event streams between a server and its clients.
+// Tests event streams between a server and its clients.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A server and a client over loopback exchange requests and responses.
+// Tests the exchange of requests and responses between a server and a client over loopback.
 #include "common/net/http_server.h"
 
 #include <gmock/gmock.h>

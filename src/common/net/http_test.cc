@@ -1,4 +1,4 @@
-// Targets, queries and escapes.
+// Tests targets, queries and escapes.
 #include "common/net/http.h"
 
 #include <gmock/gmock.h>

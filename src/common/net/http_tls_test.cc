@@ -1,4 +1,4 @@
-// TLS with certificates that the test creates, and the roles of client certificates.
+// Tests TLS with certificates that the test creates, and the roles of client certificates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -52,7 +52,7 @@ std::string CommonName(X509* certificate) {
   return IsPrintableUtf8(name) ? name : "";
 }
 
-// The common part of TCP and TLS; Stream is Socket or a TLS stream over it.
+// The common part of TCP and TLS; Stream is Socket, or a TLS stream over a Socket.
 template <typename Stream>
 class StreamConnection : public Connection {
  public:

@@ -1,4 +1,4 @@
-// Rules for listen addresses and authentication.
+// Tests the rules for listen addresses and authentication.
 #include "common/net/server_options.h"
 
 #include <gmock/gmock.h>

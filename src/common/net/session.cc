@@ -179,7 +179,7 @@ bool Session::TakeHeader() {
     SessionsState::Add(refusal->status == 401   ? counters.unauthorized
                        : refusal->status == 400 ? counters.malformed
                                                 : counters.other_site);
-    request_done_ = request_done_ && refusal->status != 400;  // the next request cannot be found
+    request_done_ = request_done_ && refusal->status != 400;  // 400: the next request's start is unknown
     Answer(std::move(*refusal));
     return false;
   }

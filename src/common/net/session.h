@@ -102,7 +102,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   bool keep_alive_ = false;
   bool request_done_ = false;  // the request's last byte is parsed
   bool writing_ = false;
-  bool client_finished_ = false;  // client closed its side after its last request
+  bool client_finished_ = false;  // the client closed its side after its last request
   std::string head_;              // response head that is being written, followed by response_.text()
   HttpResponse response_;         // the bodies are cleared if no body is sent
   size_t written_ = 0;

@@ -19,8 +19,8 @@ struct WebhookOptions {
   std::string secret;
   size_t max_queued = 1000;  // limit of the queue; above this limit the oldest text is dropped
   // A text without a response, or with the response 408, 429 or 5xx, is sent again after first_retry. The delay
-  // doubles up to last_retry, for max_attempts in total. After that, or after any other status that is not 2xx,
-  // the text is dropped.
+  // doubles up to last_retry. After max_attempts attempts, or after any other status that is not 2xx, the text is
+  // dropped.
   int max_attempts = 8;
   std::chrono::milliseconds first_retry = std::chrono::seconds(1);
   std::chrono::milliseconds last_retry = std::chrono::minutes(5);

@@ -122,8 +122,8 @@ bool OpenConnections::Displace(const Address& address) {
     if (crowded) break;
   }
   if (best_address == by_address_.end()) {
-    // All open connections are authenticated. If there are few connections, sweep at once, for clients that call
-    // once and disconnect.
+    // All open connections are authenticated. If there are few connections, sweep at once, because some clients
+    // call once and disconnect.
     if (size_ > kFewConnections) return false;
     SweepAll();
     return !IsFull(address);

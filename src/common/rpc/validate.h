@@ -22,7 +22,8 @@ inline constexpr uint32_t kCpuGridBuckets = 321;  // Grid::Cpu().size(), which t
 //    people may be empty and up to 16 KiB);
 //  - a number is negative, infinite or NaN, or a time is before 1970;
 //  - an enum has an unknown value;
-//  - the buckets of a window do not ascend strictly below `cpu_buckets`, or do not match their seconds in number;
+//  - the buckets of a window do not ascend strictly below `cpu_buckets`, or the numbers of buckets and of seconds
+//    differ;
 //  - throttled CPU periods exceed all CPU periods;
 //  - a task has more than 256 labels.
 //

@@ -27,7 +27,7 @@ struct FieldSpec {
   std::string_view key;  // key such as "server.limits.body"
   FieldUnit unit = FieldUnit::kPlain;
   double min = 0, max = 0;  // inclusive bounds of a number as written: plain, bytes or seconds
-  double scale = 1;         // written value of 1 in the struct; 86,400 for a number of days
+  double scale = 1;         // value in the file for 1 in the struct; 86,400 for a number of days
 };
 
 // Returns text such as "90m", "16MiB" or "0.5", which ParseQuantity parses to exactly the same number.
@@ -70,7 +70,7 @@ class FieldRef {
     return type_->set(spec, values, value_, context_);
   }
   std::string Show(const FieldSpec& spec) const { return type_->show(spec, value_); }
-  // Copies the value into `other`, which REQUIRES the same type.
+  // Copies the value into `other`. REQUIRES: `other` has the same type.
   void CopyTo(const FieldRef& other) const { type_->copy(value_, other.value_); }
 
  private:
