@@ -1,4 +1,5 @@
-// Tests that values which a response lacks are shown as absent, and never as 0, and that values have their units.
+// Tests that a value that a response lacks is shown as absent and never as 0, and that other values have their
+// units.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -21,10 +21,10 @@ const Json& ItemsAt(const Json& object, std::string_view key);
 // Returns the text at a key on one line; "" for a value of another type.
 std::string TextAt(const Json& object, std::string_view key);
 
-// Returns `n` without its fraction and at most 9e18 in size; 0 for NaN. A plain conversion of a number outside of
+// Returns `n` without its fraction, limited to 9e18 in size; 0 for NaN. A plain conversion of a number outside of
 // int64_t would be undefined.
 int64_t Whole(double n);
-// Returns the number at a key, without its fraction and at most 9e18 in size; 0 for a value of another type.
+// Returns the number at a key, without its fraction, limited to 9e18 in size; 0 for a value of another type.
 int64_t IntAt(const Json& object, std::string_view key);
 // Formats a share as "0.08 %", "25 %" or "100 %": whole percent or two significant digits, never scientific
 // notation.

@@ -17,7 +17,7 @@ std::string FieldCount(const Json& object, const char* key);
 // Returns the number at `key` with the noun `one` in singular or plural: "1 job", "2 jobs".
 std::string FieldCount(const Json& object, const char* key, std::string_view one);
 std::string FieldTime(const Json& object, const char* key);
-std::string FieldDuration(const Json& object, const char* key);  // of seconds
+std::string FieldDuration(const Json& object, const char* key);  // the value is in seconds
 std::string FieldAmount(Target target, const Json& object, const char* key);
 // Returns an amount without its unit "cores", for columns whose head is CPU.
 std::string FieldShort(Resource r, const Json& object, const char* key);

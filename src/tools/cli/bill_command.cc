@@ -61,7 +61,7 @@ absl::Status Check(const BillArgs& args) {
   return absl::OkStatus();
 }
 
-// Returns a price sheet with the same tiers that charges for usage.
+// Returns a price sheet that has the same tiers and charges for usage.
 brain::PriceSheet ByUsage(brain::PriceSheet sheet) {
   for (brain::PriceTier& tier : sheet.tiers) tier.rule = brain::ChargeRule::kUsage;
   return sheet;

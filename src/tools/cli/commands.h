@@ -173,9 +173,10 @@ struct RequestsArgs {
   DaemonArgs daemon;
   std::string action = "list";     // list, quota, check, make or end
   std::vector<std::string> words;  // check and make: KEY=VALUE; end: number of the request
-  // list: filters; "": all requests that have not ended. check and make: `group` is the value of group=.
+  // For list: filters, where "" means all requests that have not ended. For check and make: `group` is the value
+  // of the key group.
   std::string state, group;
-  std::string tier, tasks, duration;  // check and make: values of these keys
+  std::string tier, tasks, duration;  // check and make: values of the keys tier, tasks and duration
   bool all = false;                   // list: include requests that have ended
   int limit = 100;
   std::string before;  // list: only requests with a lower number; "": newest first

@@ -66,9 +66,9 @@ std::string AmountText(bool is_cpu, double amount) {
                 : QuantityText(Resource::kMemory, std::ceil(amount / kMiB) * kMiB);
 }
 
-// Returns the risk of the recommended amount in the wording of the web pages. For a target share of work, the
-// risk is the work above the amount. Otherwise it is the forecast and the job's past days, or only the past days.
-// Returns "" if no risk is known.
+// Returns the risk of the recommended amount in the wording of the web pages. If the target is a share of work,
+// the risk is the share of work above the amount. Otherwise it is the forecast and the job's past days, or only
+// the past days. Returns "" if no risk is known.
 std::string RiskText(const char* resource, const ExportedJob& job) {
   const auto amount = [&](const char* key) { return AmountOf(job.job, resource, key); };
   if (const std::optional<double> work = amount("work_over"); work.has_value()) {

@@ -47,7 +47,7 @@ bool IsOther(Resource r, const std::optional<double>& planned, const std::option
   return planned.has_value() && (!now.has_value() || !IsSameAmount(r, *planned, *now));
 }
 
-// Adds the money saved by a reduction of the resource by `less` over all tasks, at the API's prices.
+// Adds the money that a reduction of the resource by `less`, summed over all tasks, saves at the API's prices.
 void ReportRow::AddMoney(const Json& job, Resource r, double less) {
   const Json& price = At(At(job, "price_per_month"), kReportKeys[static_cast<size_t>(r)]);
   if (price.is_number()) saving = saving.value_or(0) + price.get<double>() * less / UnitOf(r).large;

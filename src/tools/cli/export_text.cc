@@ -108,8 +108,8 @@ std::string CsvNumber(const Json& job, const char* resource, const char* key) {
              : StrCat(WholeBytes(*amount));
 }
 
-// Keys of both parts of the risk, equal to the Jobs page's export: the forecast and the past days, or the work
-// above the limit.
+// Keys of both parts of the risk, as in the Jobs page's export: the forecast and the past days, or the work above
+// the limit.
 constexpr const char* kRiskKeys[] = {"chance", "days", "days_over", "work_over", "work_ordered"};
 
 // Returns the column heads for a resource's owner's request, recommended request, and parts of the risk.

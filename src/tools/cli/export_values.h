@@ -23,8 +23,8 @@ inline constexpr const char* kPeakOfWeek = "peak_of_week";
 std::optional<double> PeakOf(const Json& usage);
 // Returns "no recommendation yet", and the time of the first recommendation if known.
 std::string NoneYetText(const Json& job);
-// Returns true if the recommendation is for the request: cpu|memory.applies_to demands it, or the job has no
-// limit.
+// Returns true if the recommendation is for the request: the setting cpu.applies_to or memory.applies_to requires
+// this, or the job has no limit.
 bool IsOfRequest(const Json& job, std::string_view resource);
 // Returns the container's current amounts: from the pod template if the API knows it, else the owner's known
 // amounts.

@@ -36,8 +36,8 @@ std::string RegexOf(std::string_view pattern) {
   return out;
 }
 
-// Returns the series whose metric occurs in a rule. Series of facts are not limited in number, because names of
-// jobs depend on all facts.
+// Returns the series whose metric occurs in a rule. The requests do not limit the number of series, because names
+// of jobs depend on all series that describe pods or workloads.
 absl::StatusOr<std::vector<server::LabelList>> AskPrometheus(const MappingTestArgs& args,
                                                              const server::MappingRules& rules) {
   ConnectionArgs connection = args.connection;

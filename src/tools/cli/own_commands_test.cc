@@ -56,7 +56,8 @@ TEST(Backup, NamesWhatCannotBeCopied) {
   EXPECT_EQ(ran.error, StrCat("taut: ", memory, ": store.path is memory: nothing is stored\n"));
 }
 
-// Returns a lane of six jobs. Each of the first five jobs is the largest by another criterion of ChooseStories().
+// Returns a lane of six jobs. Each of the first five jobs is the largest by a different criterion of
+// ChooseStories().
 LaneResult LaneOfStories(Resource resource) {
   LaneResult lane;
   lane.policy = brain::Policy::kPeak;

@@ -24,7 +24,7 @@ struct ReplicasArgs {
   std::optional<double> max_utilization;
   std::optional<std::string> startup;
   double startup_sigma = 0;
-  // Load that one task processes. Absent: the CPU limit of a task with `usage`, else computed from mean_tasks.
+  // Load that one task processes. Absent: with `usage` the CPU limit of a task, else computed from mean_tasks.
   std::optional<double> capacity;
   std::optional<double> mean_tasks;  // mean number of busy tasks; absent: kMeanTasks
   std::string decide_every = "1m";

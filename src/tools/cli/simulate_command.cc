@@ -88,7 +88,7 @@ absl::StatusOr<CellRunsOptions> ToOptions(const SimulateArgs& args) {
   return o;
 }
 
-// Returns the end of the last job if no job had to wait, or the time of the last event if that is later.
+// Returns the later of the time of the last event and the end of the last job, computed as if no job had to wait.
 int64_t LastTime(const brain::CellWorkload& workload) {
   int64_t last = 1000;
   for (const brain::CellEvent& e : workload.events) {

@@ -175,8 +175,8 @@ const Trial* Choose(const TuneArgs& args, Resource resource, std::vector<Trial>&
   return best;
 }
 
-// Returns the trial with the fewest days above the limit, among the trials that meet the target of changes if
-// there are any. REQUIRES: there are trials.
+// Returns the trial with the fewest days above the limit. Considers only the trials that meet the target of
+// changes, if there are such trials. REQUIRES: there are trials.
 const Trial* Nearest(const TuneArgs& args, const Sweep& sweep) {
   const auto rank = [&](const Trial& t) {
     const Weighted& w = t.measures.at(sweep.resource);

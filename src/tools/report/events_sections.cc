@@ -89,8 +89,8 @@ DocumentChart SubmissionChart(
   return chart;
 }
 
-// Returns a table of those figures that are shares, or a table of all other figures. There are two tables, because
-// all cells of a column have one format.
+// Returns a table of the figures that are shares if `shares`, else a table of all other figures. There are two
+// tables, because all cells of a column have one format.
 DocumentTable ComparedTable(const std::vector<ComparedFigure>& compared, bool shares) {
   const Form form = shares ? ShareForm(1) : NumberForm();
   DocumentTable out{

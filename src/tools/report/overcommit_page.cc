@@ -155,8 +155,9 @@ void AddMachines(const OvercommitResult& result, DocumentSection& out) {
   out.Add(MachineTable(result, machines, shown));
 }
 
-// Returns the predictor with the smallest footprint among predictors with a share below the peak of at most
-// kFewBelow. If no predictor meets kFewBelow, returns the predictor with the smallest share below the peak.
+// Considers the predictors whose share of predictions below the peak is at most kFewBelow, and returns the
+// predictor with the smallest footprint. If there is no such predictor, returns the predictor with the smallest
+// share below the peak.
 const OvercommitResult::Row* BestOf(const OvercommitResult& result) {
   const OvercommitResult::Row* best = nullptr;
   const auto rank = [](const OvercommitScore& s) {

@@ -114,8 +114,8 @@ absl::StatusOr<std::vector<std::unique_ptr<brain::PeakPredictor>>> MakePredictor
 // Returns one row without predictions per predictor of the options.
 std::vector<OvercommitResult::Row> EmptyRows(const OvercommitOptions& options, size_t placements,
                                              size_t machines);
-// Passes the recorded usage of all machines in one window to all predictors except null. `at` counts windows from
-// the first window on.
+// Passes the recorded usage of all machines in one window to all predictors that are not null. `at` counts windows
+// from the first window on.
 void ObserveWindow(const PlacedTasks& placed, const std::vector<std::vector<uint32_t>>& machines, size_t at,
                    std::span<const std::unique_ptr<brain::PeakPredictor>> predictors);
 

@@ -36,7 +36,7 @@ MadeDays JobsUsing(const std::vector<std::function<double(int32_t)>>& usages,
   return out;
 }
 
-// Returns the usage of job j: 300 MiB and a wave. Every third day all jobs have a burst at the same time.
+// Returns the usage of job j: 300 MiB plus a wave. Every third day all jobs have a burst at the same time.
 std::function<double(int32_t)> Wave(int j) {
   return [j](int32_t w) {
     const double burst = w % (3 * kWindowsPerDay) == 150 ? 200 + 100 * (w / kWindowsPerDay) : 0;

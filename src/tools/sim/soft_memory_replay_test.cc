@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kDays = 12;
 
-// Returns jobs with one task and limits of 2 GiB. A task uses 300 MiB and a wave. Every third day all tasks have a
-// burst at the same time, each larger than the previous burst.
+// Returns jobs with one task and limits of 2 GiB. A task uses 300 MiB plus a wave. Every third day all tasks have
+// a burst at the same time, each larger than the previous burst.
 MadeDays Cell(uint32_t jobs, std::optional<int> priority = std::nullopt) {
   MadeDays days;
   for (uint32_t j = 0; j < jobs; ++j) {
