@@ -66,7 +66,7 @@ class ArrowColumn {
   int64_t per_second_ = 1;
   double decimal_factor_ = 1;
   std::unique_ptr<ArrowColumn>
-      dictionary_;  // values of a dictionary-encoded column, whose other members describe the indices
+      dictionary_;  // dictionary of a dictionary-encoded column; the other members then describe the indices
 
   const uint8_t* validity_ = nullptr;  // null: no row is null
   const void* values_ = nullptr;       // values; for texts: offsets or views

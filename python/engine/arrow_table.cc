@@ -9,7 +9,7 @@ namespace {
 using Column = ArrowTable::Column;
 using Shared = std::shared_ptr<const ArrowTable>;
 
-// Copies values to words and sets the validity of rows that are absent.
+// Copies the values to `words`, and marks the rows with a value in `validity`.
 template <typename T>
 void Fill(const std::vector<std::optional<T>>& values, Column& out) {
   out.rows = static_cast<int64_t>(values.size());

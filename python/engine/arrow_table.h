@@ -39,7 +39,7 @@ class ArrowTable {
   int64_t rows() const;
   std::vector<std::string> names() const;
 
-  // Sets `out` to a stream of one batch, which shares the buffers of `table`. The receiver releases it.
+  // Sets `out` to a stream of one batch, which shares the buffers of `table`. The receiver releases the stream.
   static void Export(const std::shared_ptr<const ArrowTable>& table, ArrowArrayStream* out);
 
   // One column in Arrow's layout.

@@ -72,7 +72,7 @@ std::shared_ptr<const ArrowTable> TableOf(const std::vector<std::pair<std::strin
   return std::make_shared<const ArrowTable>(std::move(out));
 }
 
-// Name, type, help text and default value of an option; true if it is a flag; true if it is a list.
+// An option: name, type, help text, default value, and the values of is_flag and is_list of CommandOption.
 using Option = std::tuple<std::string, std::string, std::string, std::string, bool, bool>;
 
 std::vector<Option> CommandOptions(const std::string& command) {

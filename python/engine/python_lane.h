@@ -25,7 +25,7 @@ class PythonLane {
              const Watch& watch)
       : ask_(ask), source_(source), resources_(resources), watch_(watch) {}
 
-  // Returns the limits that `ask` returned for the day, for ReplayHooks::answers.
+  // Calls `ask` for the day and returns its limits, for ReplayHooks::answers.
   absl::StatusOr<std::vector<tools::DayAnswer>> AnswersFor(int32_t day, const std::vector<JobDay>& jobs);
 
  private:
