@@ -13,7 +13,7 @@ namespace pb = taut::agent::v1;
 
 constexpr int64_t kSuspectUs = kMicrosPerSecond / 2;
 constexpr int64_t kGrowthStepUs = 30 * kMicrosPerSecond;
-// Lower bound of the step with a sped-up clock: a program that starts fills its memory in real time.
+// Lower bound of the growth step if the clock is sped up: a program that starts fills its memory in real time.
 constexpr int64_t kLeastGrowthStepUs = 15 * kMicrosPerSecond;
 constexpr double kThere = 0.999;
 constexpr double kMachineShare = 0.95;

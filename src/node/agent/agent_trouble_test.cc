@@ -113,7 +113,7 @@ TEST_F(AgentTrouble, ARaiseStaysWithinRuleTermsAndMachine) {
 
 TEST_F(AgentTrouble, WithoutTermsAKillIsToldAndNothingRaised) {
   InMemoryTask& a = Limited(64 * kMiB);
-  Kill(a);  // without terms
+  Kill(a);  // the daemon has sent no terms yet
   cell_.Terms("shop/web", false);
   cell_.Run(1);
   Kill(a);

@@ -104,7 +104,7 @@ class VictimMachine {
   void Grow(Sim& t) {
     const double high = t.task->limits.memory_high_bytes.value_or(kVictimsBytes * 2);
     double by = std::min(t.rate / 10, t.most - t.used) + std::exchange(t.at_once, 0);
-    if (t.used + by > high) by = std::max(0.0, by) / 20;  // throttled
+    if (t.used + by > high) by = std::max(0.0, by) / 20;  // a throttled task grows slowly
     t.used = std::max(t.used + by, kMiB);
     AgentCell::SetUsage(*t.task, t.used);
   }

@@ -1,5 +1,5 @@
-// Tests that a written ledger can be read again, with any names of tasks, that a damaged file is rejected with the
-// line number of the damage, and that a save never leaves half a file.
+// Tests that a written ledger can be read again, with any names of tasks. Also tests that a damaged file is
+// rejected with the line number of the damage, and that a save never leaves half a file.
 #include "node/agent/ledger.h"
 
 #include <gmock/gmock.h>

@@ -27,7 +27,7 @@ struct ProbeOptions {
 
 struct ProbeReading {
   std::optional<uint64_t> stall_us;  // memory PSI `some` of the task since its start, microseconds
-  std::optional<double> usage;       // bytes charged with page cache, which memory.high limits
+  std::optional<double> usage;       // memory that memory.high limits: charged bytes, with page cache
   std::optional<double> memory_max;  // absent: no limit
   std::optional<double> high;        // the owner's memory.high; absent: none
   bool may_tighten = true;           // false: the machine is short of memory, and stalls prove nothing

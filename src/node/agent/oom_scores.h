@@ -1,4 +1,4 @@
-// Selects the processes of one task that get the oom_score_adj of their tier, and stores the earlier value of each
+// Selects the processes of one task that get the oom_score_adj of their tier. Stores the earlier value of each
 // process, also of processes that inherited the agent's value. Arithmetic only: the caller reads, records and
 // writes.
 #pragma once

@@ -28,8 +28,8 @@ class OwnedFd {
 };
 
 // A segment consists of kSegmentMagic and records. A record consists of the length of its bytes (4 bytes,
-// little-endian), XXH64 of the rest of the record seeded with the length (8), the sequence (8) and the bytes.
-// Sequences ascend.
+// little-endian), a checksum (8), the sequence (8) and the bytes. The checksum is XXH64 of the bytes. Its seed is
+// XXH64 of the sequence, seeded with the length. Sequences ascend.
 inline constexpr std::string_view kSegmentMagic = "TAUTSEG1";
 inline constexpr uint64_t kRecordHeaderBytes = 20;
 

@@ -1,4 +1,5 @@
-// Kills all processes of real groups, and reads the free memory of real groups and of the machine.
+// Tests the kill of all processes of real groups, and readings of the free memory of real groups and of the
+// machine.
 #include <csignal>
 
 #include "common/base/byte_units.h"
