@@ -42,7 +42,7 @@ class BucketFloats {
   }
 
   bool empty() const { return size_ == 0; }
-  int size() const { return size_; }  // buckets present
+  int size() const { return size_; }  // number of present buckets
   int stride() const { return stride_; }
   bool Contains(Bucket b) const { return (words_[b / 64] >> (b % 64) & 1) != 0; }
   // Returns the row of `b`; inserts zeros if the bucket is absent. The pointer is valid until the next

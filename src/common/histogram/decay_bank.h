@@ -70,7 +70,7 @@ class DecayBank {
   void Step(int32_t windows_elapsed, std::span<const BucketShare> signal);
 
   bool empty() const { return rows_.empty(); }
-  int size() const { return rows_.size(); }      // buckets present
+  int size() const { return rows_.size(); }      // number of present buckets
   int stride() const { return rows_.stride(); }  // floats per row: the rates, padded to a multiple of 8
   const DecayRates& rates() const { return *rates_; }
   Bucket Lowest() const { return rows_.Lowest(); }    // REQUIRES: !empty()

@@ -88,7 +88,7 @@ TEST(SlidingMax, LoadRefusesDisorder) {
   };
   EXPECT_EQ(load({2, 5, 9, 1, 8}), absl::StatusCode::kOk);
   EXPECT_EQ(load({2, 5, 9, 0, 8}), absl::StatusCode::kDataLoss);  // the same window twice
-  EXPECT_EQ(load({2, 5, 9, 1, 9}), absl::StatusCode::kDataLoss);  // not descending
+  EXPECT_EQ(load({2, 5, 9, 1, 9}), absl::StatusCode::kDataLoss);  // the buckets do not descend
   EXPECT_EQ(load({1, 5, 400}), absl::StatusCode::kDataLoss);
   EXPECT_EQ(load({1, uint64_t{1} << 32, 4}), absl::StatusCode::kDataLoss);
   EXPECT_EQ(load({2, 5, 9, UINT64_MAX, 8}), absl::StatusCode::kDataLoss);

@@ -64,7 +64,7 @@ std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation
 // amount is the request or the limit; RequestShareOf determines the other amount. Special cases:
 //  - Without a limit, the amount is the request, and no limit is set.
 //  - With kRequestOnly the request is at most the limit.
-//  - A request that must stay is absent, and the amount is the limit, but at least the request.
+//  - A request that must stay is absent. The amount is then the limit, but at least the present request.
 //  - The pod keeps its QoS class: a Guaranteed pod's request and limit stay equal. Amounts that would make another
 //    pod Guaranteed differ by the smallest amount.
 ContainerResources PlanAllocation(Resource resource, double amount, const Allocation& allocation,

@@ -14,7 +14,7 @@
 namespace taut {
 
 struct JobVersion {
-  std::string name;                // such as the container's image, "web:1.3"; "": unknown
+  std::string name;                // name such as the container's image, "web:1.3"; "": unknown
   std::optional<int64_t> since_s;  // Unix time; absent: the version already ran when the job was first seen
   // Other versions that some tasks still ran when this version began, or have run since.
   std::vector<std::string> beside;

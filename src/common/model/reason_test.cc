@@ -52,7 +52,7 @@ TEST(Reason, TheFirstVersionIsRead) {
   plain.steps[0].kind = plain.why = "";
   plain.limit.reset();
   std::string bytes = SaveReason(plain);
-  bytes.resize(bytes.size() - 1 - 1 - 2 * (1 + sizeof(double)) - 2);  // kind, why, limit, chance, days
+  bytes.resize(bytes.size() - 1 - 1 - 2 * (1 + sizeof(double)) - 2);  // drops kind, why, limit, chance, days
   bytes[0] = 1;
   const absl::StatusOr<Reason> back = LoadReason(bytes);
   ASSERT_TRUE(back.ok()) << back.status();
@@ -63,7 +63,7 @@ TEST(Reason, TheFirstVersionIsRead) {
 
 TEST(Reason, TheSecondVersionIsRead) {
   std::string bytes = SaveReason(Sample());
-  bytes.resize(bytes.size() - 2);  // the days
+  bytes.resize(bytes.size() - 2);  // removes the days
   bytes[0] = 2;
   const absl::StatusOr<Reason> back = LoadReason(bytes);
   ASSERT_TRUE(back.ok()) << back.status();

@@ -123,7 +123,8 @@ TEST_F(HttpLimitsTest, CutsClientsThatAreSlowToAsk) {
   EXPECT_THAT(Ask("GET / HT"), StartsWith("HTTP/1.1 408"));
   EXPECT_THAT(Ask("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc"),
               StartsWith("HTTP/1.1 408"));
-  EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), HasSubstr("GET /\n"));  // then silent
+  // After this response the client sends nothing more.
+  EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), HasSubstr("GET /\n"));
   EXPECT_EQ(server_->counts().timed_out, 2U);
   EXPECT_TRUE(Eventually([&] { return server_->counts().open_connections == 0; }));
 }

@@ -14,7 +14,7 @@ namespace taut {
 // an unreadable file counts as empty.
 std::string TextOfFiles(std::initializer_list<const std::string*> names);
 
-using Addresses = std::vector<std::string>;  // such as "127.0.0.1:7071"
+using Addresses = std::vector<std::string>;  // addresses such as "127.0.0.1:7071"
 
 struct PortSteps {
   // Starts a server with the new files on these addresses and stops it; returns its error.

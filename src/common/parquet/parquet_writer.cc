@@ -68,9 +68,9 @@ void PutType(const ParquetColumn& column, CompactWriter& out) {
       out.Int32(6, parquet_format::kTimestampMillis);
       out.BeginStruct(10);
       out.BeginStruct(8);
-      out.Bool(1, true);  // UTC
+      out.Bool(1, true);  // times are in UTC
       out.BeginStruct(2);
-      out.BeginStruct(1);  // milliseconds
+      out.BeginStruct(1);  // the unit is milliseconds
       out.EndStruct();
       out.EndStruct();
       out.EndStruct();

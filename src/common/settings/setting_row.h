@@ -29,11 +29,11 @@ struct SettingExtras {
   OldKey old = {};
 };
 
-// Declares a former key, for a row.
+// Returns extras with the former key of a setting.
 constexpr SettingExtras Was(std::string_view old_key, double unit = 1, double scale = 1) {
   return {.scale = scale, .old = {old_key, unit}};
 }
-// Declares that SIGHUP applies a change.
+// Returns `extras`, with the addition that SIGHUP applies a change.
 constexpr SettingExtras Reloads(SettingExtras extras = {}) {
   extras.reloads = true;
   return extras;
