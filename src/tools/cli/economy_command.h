@@ -14,7 +14,7 @@ struct EconomyArgs {
   std::string prices;                 // path of the price file
   std::vector<std::string> tiers;     // rules such as "batch=slack"; other tiers keep their default
   std::vector<std::string> policies;  // names; empty: all policies
-  // Such as "cpu=100" or "memory=1TiB"; empty: the pool of the price file, or capacity_share.
+  // amounts such as "cpu=100" or "memory=1TiB"; empty: the pool of the price file, or capacity_share
   std::vector<std::string> capacity;
   double capacity_share = 0.5;  // share of the highest sum of the owners' limits
   std::string quota;            // path of a quota file; empty: no quota

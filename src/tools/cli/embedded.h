@@ -15,8 +15,8 @@ int RunEmbedded(const std::vector<std::string>& words, Console& console);
 
 // An option of a command, as `taut COMMAND --help` shows it.
 struct CommandOption {
-  std::string name;           // such as "warmup" for --warmup; a parameter by its name, such as "paths"
-  std::string type, help;     // such as "FILE"; help is one sentence without a period
+  std::string name;           // name without dashes: "warmup" for --warmup, "paths" for the parameter paths
+  std::string type, help;     // type such as "FILE"; help is one sentence without a period
   std::string default_value;  // "" if the help shows none
   bool is_flag = false;       // true: the option has no value
   bool is_list = false;       // true: the option may be repeated

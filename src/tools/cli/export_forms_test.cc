@@ -230,7 +230,7 @@ TEST(ExportText, FormsOfAJobWithoutARecommendation) {
 
 TEST(ExportText, DockerTakesTheNameOfTheContainer) {
   ExportedJob job = FleetJob("shop/web");
-  for (const char* label : {"name", "container_name", "container"}) {  // each precedes the labels before it
+  for (const char* label : {"name", "container_name", "container"}) {  // a later label has precedence
     job.job["labels"][label] = StrCat("of ", label);
     EXPECT_THAT(ExportText(ExportForm::kDocker, {job}), HasSubstr(StrCat("-- 'of ", label, "'\n")));
   }

@@ -15,7 +15,7 @@ namespace taut::tools {
 struct ContainerChange {
   std::string namespace_name = {}, kind = {}, workload = {}, container = {};  // `kind` in lower case
   bool is_init = false;
-  // Such as "cpu: 250m, memory: 96Mi"; "": unchanged. If both are "", `comment` contains the reason.
+  // Texts such as "cpu: 250m, memory: 96Mi"; "": unchanged. If both are "", `comment` contains the reason.
   std::string requests = {}, limits = {};
   std::string comment = {};
 };

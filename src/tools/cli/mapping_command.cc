@@ -161,7 +161,7 @@ absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
   const absl::StatusOr<std::vector<server::LabelList>> all = ReadSeries(args, *rules);
   if (!all.ok()) return all.status();
   server::SeriesMapper mapper(*std::move(rules));
-  // Process the owners of objects first. A running daemon would have received them before.
+  // Process the owners of objects first. A running daemon would already have received these owners.
   for (const server::LabelList& labels : *all) {
     const std::vector<LabelView> views = ViewsOf(labels);
     const std::optional<server::Mapping> m = mapper.Explain(views);

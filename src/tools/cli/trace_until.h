@@ -21,7 +21,7 @@ class TraceUntil final : public DaySource {
   }
   const std::vector<JobInfo>& jobs() const override { return trace_.jobs(); }
   const std::vector<int32_t>& days() const override { return days_; }
-  // Returns a visible day, because the state of a job is reported on its last day.
+  // Never returns a hidden day, because the state of a job is reported on its last day.
   int32_t last_day(JobId job) const override {
     return days_.empty() ? 0 : std::min(trace_.last_day(job), days_.back());
   }

@@ -56,7 +56,7 @@ TEST(FeedCellTest, TheSameSeedGivesTheSameBytes) {
   EXPECT_NE(Bodies(SmallCell(), 0, 3, 2), Bodies(other, 0, 3, 2));
 }
 
-// Checks every property for which a receiver may reject samples, over the whole cell and the start of its first
+// Checks that a receiver has no reason to reject a sample, over the whole cell and the start of its first
 // repetition.
 TEST(FeedCellTest, EverySampleFitsItsSeries) {
   const FeedCellOptions options = SmallCell();

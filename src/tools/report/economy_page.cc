@@ -14,8 +14,7 @@ namespace {
 constexpr size_t kMostChartPoints = 600;
 constexpr size_t kMostBills = 200;
 
-// Joins the lines of a terminal's column head. Joins a word that was hyphenated at the end of a line without the
-// hyphen.
+// Joins the lines of a terminal's column head. If a word was hyphenated at the end of a line, removes the hyphen.
 std::string OneLine(std::string_view text) {
   std::string out;
   for (const std::string_view line : Split(text, '\n')) {

@@ -60,8 +60,8 @@ TEST_F(ReportBrowserTest, DrawsEveryPart) {
   EXPECT_THAT(document, HasSubstr("<title>Replay of vms_001-250_2013-07.csv.gz and 1 more</title>"));
   EXPECT_THAT(document, ContainsRegex("class=\"name\"[^>]*>analogs</span>, 30&nbsp;jobs would have needed "));
   EXPECT_THAT(document, HasSubstr("class=\"pick\""));                          // the table of recommenders
-  EXPECT_THAT(document, HasSubstr("aria-label=\"Show analogs\""));             // the scatter
-  EXPECT_THAT(document, HasSubstr("class=\"uplot"));                           // lines
+  EXPECT_THAT(document, HasSubstr("aria-label=\"Show analogs\""));             // the scatter plot
+  EXPECT_THAT(document, HasSubstr("class=\"uplot"));                           // the line charts
   EXPECT_THAT(document, HasSubstr("<span class=\"job-name\">vm-030</span>"));  // the table of jobs
   // the heatmap of a job story
   EXPECT_THAT(document, HasSubstr("class=\"strip mark-of p-analogs\""));

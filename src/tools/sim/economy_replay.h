@@ -59,7 +59,7 @@ struct EconomyHooks {
 
 struct EconomyTier {
   TierTotals totals;
-  // Charges for usage that ran, and credits for months with missed availability
+  // Charges for the usage of jobs while they ran, and credits for months with missed availability.
   brain::Money charges, credits;
   brain::Money missed;  // part of the charges for months with missed availability
   // Charges for months with missed availability, as if the jobs had run in all windows with usage. This is the
@@ -81,7 +81,7 @@ struct EconomyResult {
   std::vector<bool> measured;           // true if any job has usage, by step
   std::vector<PoolAmounts> reserved;    // amounts sold to reserved tiers, by step
   std::vector<EconomyPolicy> policies;  // results in the order of the options
-  std::vector<brain::TierSale> tiers;   // EconomyOptions::tiers
+  std::vector<brain::TierSale> tiers;   // kinds of sale, copied from EconomyOptions::tiers
 };
 
 // Replays the pool. `jobs` is indexed by JobId. Returns InvalidArgument if the options do not fit the sheet or the

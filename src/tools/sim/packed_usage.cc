@@ -34,7 +34,8 @@ size_t PackedMachines::Add(const brain::CellModel& model, const brain::TrialPack
     }
     out.capacity.push_back(capacity);
   }
-  std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> on;  // recorded task, machine, job of each place
+  // Recorded task, machine and job of each placed task of the cell.
+  std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> on;
   uint32_t task = 0;
   for (uint32_t j = 0; j < model.jobs.size(); ++j) {
     const brain::CellJob& job = model.jobs[j];

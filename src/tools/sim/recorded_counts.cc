@@ -51,7 +51,7 @@ void RecordedCounts::Count(uint32_t m, int32_t window, std::span<const brain::Ta
                   Amounts(sums.usage, capacity)));
 }
 
-// Counts the reason why a machine with tasks has no capacity.
+// Counts a machine-window with tasks but without a known capacity, by its cause.
 void RecordedCounts::CountMissing(uint32_t m, int32_t window) {
   const int64_t time_s = int64_t{window} * kWindowSeconds;
   const brain::MachineCapacity* c = machines_.CapacityAt(m, Timestamp::FromSeconds(time_s));

@@ -12,8 +12,8 @@ namespace taut::tools {
 // as possible with strictly ascending times, and the earliest rows if there are several choices.
 //
 // Then removes outliers. While the widest gap exceeds the span of all other rows, removes the rows on one side of
-// the gap, if they are at most 1 % of the rows or a single row. Removes no outliers from fewer than six rows. O(n
-// log n), and O(n) for ascending times.
+// the gap. Stops if these rows are more than one row and more than 1 % of the rows. Removes no outliers from fewer
+// than six rows. O(n log n), and O(n) for ascending times.
 std::vector<uint32_t> RowsInOrder(std::span<const int64_t> times);
 
 }  // namespace taut::tools
