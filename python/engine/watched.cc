@@ -29,7 +29,7 @@ struct Step {
 struct Shared {
   std::mutex mutex;
   std::condition_variable changed;
-  std::optional<Step> step;  // not shown yet
+  std::optional<Step> step;  // newest step that is not shown yet; absent: none
   bool stop = false, ended = false;
   std::exception_ptr failed;
 

@@ -44,7 +44,7 @@ T ValueOf(absl::StatusOr<T> value) {
 // Argument of the work that RunWatched() runs. In `console`, on_progress and should_stop are set. Thread-safe.
 struct Watch {
   tools::Console console;
-  Progress tell;  // shows progress; like console.on_progress, with amounts of work
+  Progress tell;  // shows progress as console.on_progress does, but in amounts of work
 };
 
 // Runs `work` in a thread of its own and returns after its end. While the work runs, the calling thread shows
