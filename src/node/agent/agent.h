@@ -46,8 +46,8 @@ struct AgentOptions {
   int all_every = 10;               // number of samples between two readings of all files of a task
   TierOptions tiers;
   ProbeSelection probe;
-  bool has_memory_high = false;  // cgroup v2: tasks can be throttled
-  bool has_shares = false;       // cgroup v1: weights become cpu.shares
+  bool has_memory_high = false;  // true on cgroup v2, where tasks can be throttled
+  bool has_shares = false;       // true on cgroup v1, where weights become cpu.shares
   // Paths of this process's cgroups. The agent never acts on a group that contains one of these groups.
   std::vector<std::string> own_groups;
 };

@@ -230,7 +230,7 @@ TEST(AgentProbe, AnotherMemoryMaxBeginsAnew) {
   EXPECT_EQ(cell.ProbeActs(), (Strings{"probe_started", "probe_ended", "probe_started"}));
 }
 
-// A window has a needed value only if the probe covered the whole window, since limits are learnt from it.
+// A window has a needed value only if the probe covered the whole window: limits are computed from this value.
 TEST(AgentProbe, AWindowSaysWhatTheTaskNeededAllTheTime) {
   ProbeCell cell;
   cell.footprint = 600 * kMiB;

@@ -82,7 +82,7 @@ void Agent::RestoreLeavers(const std::vector<std::pair<ProcessId, int>>& left, i
   for (const auto& [process, owner] : left) {
     const std::optional<ProcessReading> facts = parts_.processes->Read(process.pid);
     if (!facts.has_value() || facts->id != process || facts->oom_score_adj != set) continue;
-    // The process is no longer in a task: an error does not matter.
+    // The process is no longer in a task: ignore an error.
     (void)parts_.processes->SetOomScoreAdj(process, owner);
   }
 }

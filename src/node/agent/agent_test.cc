@@ -139,7 +139,7 @@ TEST(AgentWindows, ClockJumpsLoseAndDoubleNothing) {
   for (const pb::Windows& w : forward) seconds += SecondsIn(w.tasks(0));
   EXPECT_GE(seconds, 98 + 500);
 
-  // The clock goes back into windows that were already sent; no window is sent twice.
+  // The clock is set back to windows that were already sent; no window is sent twice.
   cell.now.at.us -= 3000 * kMicrosPerSecond;
   cell.Run(4000);
   EXPECT_EQ(cell.agent->counts().jumps, 2U);

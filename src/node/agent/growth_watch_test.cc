@@ -37,7 +37,7 @@ TEST(GrowthWatch, AGapBeginsAnew) {
   GrowthWatch watch = Grown(100, 1, 60);
   watch.Note(170, 100 * kGrowthSecond, 30 * kGrowthSecond);
   EXPECT_EQ(watch.Until(200), std::nullopt);
-  watch.Note(100, 50 * kGrowthSecond, 30 * kGrowthSecond);  // the clock went back
+  watch.Note(100, 50 * kGrowthSecond, 30 * kGrowthSecond);  // the clock was set back
   EXPECT_EQ(watch.Until(200), std::nullopt);
 }
 

@@ -214,7 +214,7 @@ struct Machine {
   }
 };
 
-// Checks that hold for every kill.
+// Checks the conditions of every kill.
 void CheckKill(const GuardAct& act, const Machine& machine, const MemoryNow& now,
                const GuardOptions& options) {
   const GuardTask& victim = machine.tasks.at(act.task);

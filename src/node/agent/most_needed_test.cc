@@ -1,4 +1,4 @@
-// Tests the values that MemoryProbe reports for a window. Limits are learnt from these values.
+// Tests the values that MemoryProbe reports for a window. Limits are computed from these values.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -125,8 +125,8 @@ TEST(MostNeeded, IsCarriedOverAPauseForHalfAnHourAtMost) {
   p.held = 3000 * kMiB;
   EXPECT_NEAR(*p.Window(), before, 0.05 * before);
   EXPECT_NEAR(*p.Window(), before, 0.05 * before);
-  // While the machine is short of memory, the probe lowers no limit: the held memory stays, and nothing confirms
-  // the need.
+  // While the machine is short of memory, the probe lowers no limit: the task keeps its memory, and nothing
+  // confirms the need.
   Held old = Settled();
   old.reading.memory_max = 4000 * kMiB;
   old.held = 3000 * kMiB;

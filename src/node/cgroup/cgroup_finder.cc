@@ -208,7 +208,7 @@ absl::Status CgroupFinder::Walk::Take(const Rule& rule, const std::string& path,
   }
   task.identity = CgroupIdentity{path, inode}.Text();
   if (rule.pods) task.pod_container = ContainerIdIn(BaseOf(path));
-  // Labels go into protobuf strings, which must be UTF-8.
+  // Labels become protobuf strings, which must be UTF-8.
   std::erase_if(labels,
                 [](const auto& label) { return label.second.empty() || !IsPrintableUtf8(label.second); });
   std::sort(labels.begin(), labels.end());

@@ -10,7 +10,7 @@
 namespace taut::node {
 
 // Returns the groups above `path` that limit memory or CPU, nearest first, the hierarchy's root last. On v1,
-// memory and CPU come from their own hierarchies, where the same path names the same group.
+// memory and CPU are read from their own hierarchies, where the same path names the same group.
 std::vector<GroupAbove> ReadGroupsAbove(const CgroupMounts& mounts, std::string_view path);
 
 }  // namespace taut::node

@@ -24,7 +24,7 @@ int MinorOf(std::string_view version) {
   return error == std::errc() && end == version.data() + version.size() ? minor : -1;
 }
 
-// Returns true if a message of runc or of the kernel says that more memory is in use than the limit.
+// Returns true if a message of runc or of the kernel reports that more memory is in use than the limit.
 bool SaysInUse(std::string_view message) {
   for (const std::string_view words : {"unable to set memory limit", "unable to set memory max",
                                        "device or resource busy", "Device or resource busy", "EBUSY"}) {

@@ -35,7 +35,7 @@ std::unique_ptr<EngineEvents> EventsOf(const FakeEngine& engine, size_t max_queu
   return *EngineEvents::Start(options);
 }
 
-// Takes events until there are `count`, or the timeout passes.
+// Returns the events once there are `count`, or after the timeout.
 std::vector<TaskEvent> TakeAll(EngineEvents& events, size_t count) {
   std::vector<TaskEvent> out;
   while (out.size() < count && Ready(events.wakeup(), kEventsPatienceMs)) {
