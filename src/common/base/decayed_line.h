@@ -1,5 +1,5 @@
 // Fits a straight line through a stream of points by least squares; older points weigh less. For a task's usage
-// over its load, the line gives the fixed usage and the usage per unit of load.
+// over its load, the line shows the fixed usage and the usage per unit of load.
 #pragma once
 
 #include "absl/status/status.h"

@@ -97,8 +97,8 @@ class DecayingHistogram {
 
 inline void DecayingHistogram::AddToBucket(Bucket bucket, double weight, int64_t time_s) {
   const double log_scale = LogScaleAt(time_s);
-  // The slow path handles scaled weights below float's normal range (very old samples), rescales and the
-  // first sample.
+  // The slow path handles very old samples (scaled weights below float's normal range), rescaling, and the first
+  // sample.
   if (!(log_scale < kMaxLogScale && log_scale > -60.0) || !(weight > 1e-18 && weight < 1e27) || empty()) {
     AddSlow(bucket, weight, time_s);
     return;

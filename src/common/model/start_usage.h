@@ -14,7 +14,7 @@ struct StartSums {
   float peak_cores = kAbsent;  // highest peak of a task; negative: no task was in its start-up window
   // The CPU usage of all tasks, less the sum of the tasks' means.
   float more_cores = 0;
-  uint32_t tasks = 0;  // tasks of which only the start was measured
+  uint32_t tasks = 0;  // number of tasks of which only the start was measured
 
   bool known() const { return peak_cores >= 0; }
 };

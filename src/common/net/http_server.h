@@ -19,7 +19,7 @@ struct ServerCounts {
   uint64_t accepted = 0;              // accepted connections
   uint64_t refused = 0;               // connections above max_connections, answered with 503 or closed
   uint64_t displaced = 0;             // idle unauthenticated connections, closed to make room for others
-  uint64_t accept_failures = 0;       // accept failed: out of file descriptors or memory
+  uint64_t accept_failures = 0;       // failed calls of accept(): out of file descriptors or memory
   uint64_t tls_failures = 0;          // TLS handshakes that failed or timed out
   uint64_t timed_out = 0;             // connections whose client sent a request or read a response too slowly
   uint64_t malformed = 0;             // responses 400 and 501 of the server itself, not of the handler

@@ -59,7 +59,7 @@ class RawClient {
   }
   void HalfClose() { shutdown(fd_, SHUT_WR); }
 
-  // Returns the received text up to and with `end`, or all until the server closes.
+  // Returns the received text up to and including `end`, or all text until the server closes the connection.
   std::string ReadUntil(std::string_view end) {
     while (true) {
       const size_t at = read_.find(end);

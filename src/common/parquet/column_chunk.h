@@ -37,7 +37,7 @@ class PageCompressor {
 
 // Position and sizes of a chunk, for the footer. Sizes include the page headers.
 struct ChunkPlace {
-  int64_t values = 0;                     // number of values, with nulls
+  int64_t values = 0;                     // number of values, including nulls
   int64_t raw_bytes = 0, file_bytes = 0;  // sizes before and after compression
   int64_t dictionary_at = -1;             // offset of the dictionary page in the file; -1: none
   int64_t data_at = 0;

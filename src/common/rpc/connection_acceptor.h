@@ -103,7 +103,7 @@ class ConnectionAcceptor {
   // Port of the first address; 0 without addresses.
   int port() const { return port_; }
   uint64_t accepted() const { return accepted_.load(); }  // number of connections passed on
-  // Number of connections that exceeded a bound. Each of these was closed, or displaced an older connection.
+  // Number of connections that exceeded a bound. Each of these connections was closed, or displaced an older one.
   uint64_t rejected() const { return rejected_.load(); }
   // Calls OpenConnections::Know for a peer as gRPC writes it. Thread-safe.
   void Know(std::string_view peer);
