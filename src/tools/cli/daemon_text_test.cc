@@ -107,7 +107,7 @@ TEST(DaemonTextTest, WholeMachinesAreSaidToBeInNoSum) {
   EXPECT_THAT(FleetText({{"whole_machines", 0}}), Not(HasSubstr("machines use")));
 }
 
-// A tilde marks a provisional recommendation in tables and sums. A note explains the tilde and gives the time at
+// A tilde marks a provisional recommendation in tables and sums. A note explains the tilde and states the time at
 // which the recommendation becomes final.
 TEST(DaemonTextTest, AProvisionalRecommendationIsMarkedEverywhere) {
   Json job = JobRow("web"), later = JobRow("later");

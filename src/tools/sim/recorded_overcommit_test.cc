@@ -69,8 +69,8 @@ std::string Loads(const MachineDays& days, int32_t window, uint32_t machine) {
 }
 
 TEST(MachineDays, GapsAreOnTheMachineAlsoAcrossMidnight) {
-  // The task has no rows in windows 286 to 289. From 300 on it has no rows for longer than a task stays on its
-  // machine without rows.
+  // The task has no rows in windows 286 to 289. Without rows from window 300 on, the task leaves its machine,
+  // because the gap is too long.
   Trace trace(2, 2, [](uint32_t j, int32_t w) {
     if (j == 1) return 7.0;
     return (w >= 286 && w < 290) || (w >= 300 && w < 320) ? -1.0 : 3.0;

@@ -23,7 +23,7 @@ struct RecordedWorld {
   const brain::PeakPredictor* predictor = nullptr;
   std::vector<double> memory;  // memory by machine; unused with hard limits
   std::vector<uint8_t> full;   // 1 if a task was killed in this horizon, by machine
-  std::vector<double> used;    // usage in the previous window without killed tasks, by machine
+  std::vector<double> used;    // usage in the previous window, excluding killed tasks, by machine
   absl::flat_hash_map<uint64_t, int32_t> waiting;  // first window in which a killed task may restart, by task
 
   bool hard() const { return score.world == kHardLimits; }

@@ -84,7 +84,7 @@ absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const brain::
       }
     }
   }
-  std::vector<std::tuple<uint32_t, uint64_t>> present;  // row in the cell, and key of last_of_task
+  std::vector<std::tuple<uint32_t, uint64_t>> present;  // row in the cell, and task as in last_of_task
   for (const auto& [task, last] : last_of_task) {
     const uint32_t row = rows.at(source.jobs()[task >> 32U].name);
     if (last > last_of_row[row] - kGoneAfter) present.emplace_back(row, task);

@@ -64,7 +64,7 @@ struct World {
   const brain::PeakPredictor* predictor = nullptr;
   std::vector<double> memory;  // memory by machine in this horizon; unused with hard limits
   std::vector<bool> full;      // true if a task was killed in this horizon, by machine
-  std::vector<double> used;    // usage in the previous window without killed tasks, by machine
+  std::vector<double> used;    // usage in the previous window, excluding killed tasks, by machine
   // First window in which a task may run again, by machine and place; 0: not killed.
   std::vector<std::vector<size_t>> back;
 

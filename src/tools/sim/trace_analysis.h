@@ -1,6 +1,6 @@
 // Analyses a trace: usage and limits by tier over time, the distribution of usage over jobs, and job arrivals.
-// Source of the measures: Tirmazi et al., "Borg: the next generation", EuroSys 2020, as far as days of usage can
-// provide them.
+// Source of the measures: Tirmazi et al., "Borg: the next generation", EuroSys 2020. Omits measures that days of
+// usage cannot provide.
 #pragma once
 
 #include <array>

@@ -34,7 +34,7 @@ struct GoogleUsageLine {
 // Fields of collection_events and instance_events that the reader uses.
 struct GoogleEventLine {
   std::optional<int64_t> time_us, collection;
-  int64_t type = 0;  // a GoogleEvent::Type
+  int64_t type = 0;  // value of GoogleEvent::Type
   int64_t collection_type = 0;
   std::optional<int64_t> scheduling_class, priority;
   int64_t instance = 0, alloc_collection = 0, vertical_scaling = 0, max_per_machine = 0;
