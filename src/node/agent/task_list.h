@@ -18,7 +18,7 @@ std::string TaskListHead();
 std::string TaskListLine(TaskFinder& finder, const FoundTask& task, const TaskRule& rule,
                          const TierOptions& tiers, bool may_change);
 // Returns the CPU weights of the tiers and of unmanaged groups, descending; "" if no tier has a weight.
-// `has_shares`: cgroup v1.
+// `has_shares`: true on cgroup v1.
 std::string WeightsLine(const TierOptions& tiers, bool has_shares);
 
 }  // namespace taut::node
