@@ -58,7 +58,7 @@ class Daemon {
   void Wait(std::chrono::milliseconds pause);
 
   server::DaemonConfig config_;
-  ProgramLog log_;  // must outlive all running parts, as clock_ and context_ must
+  ProgramLog log_;  // like clock_ and context_, must outlive all running parts
   server::DaemonClock clock_;
   server::DaemonContext context_;
   std::unique_ptr<server::Store> store_;
