@@ -50,7 +50,8 @@ class OneRecommender {
         resource_(options_.resources.front()),
         fleet_(options_.settings),
         lane_(brain::Lane(brain::NewRecommender(options_.policies.front().of(resource_), resource_,
-                                                InfoOf(job), options_.settings, fleet_))) {}
+                                                InfoOf(job), options_.settings, fleet_))),
+        key_(brain::JobKey(job)) {}
   OneRecommender(const OneRecommender&) = delete;
   OneRecommender& operator=(const OneRecommender&) = delete;
 
@@ -111,8 +112,8 @@ class OneRecommender {
     brain::JobStepper stepper(resource_, lane_);
     if (day_.has_value()) {
       brain::FleetRows rows;
-      stepper.EndDay(*day_, rows);
-      fleet_.CloseDay(resource_, *day_, std::move(rows));
+      stepper.EndDay(*day_, key_, rows);
+      fleet_.CloseDay(resource_, *day_, rows);
     }
     stepper.StartDay(day);
     day_ = day;
@@ -155,6 +156,7 @@ class OneRecommender {
   Resource resource_;
   brain::FleetModels fleet_;
   brain::ManagedLane lane_;
+  uint64_t key_;
   brain::DaySignals signals_;
   std::optional<WindowId> last_;
   std::optional<int32_t> day_;

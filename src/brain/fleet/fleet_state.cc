@@ -250,8 +250,7 @@ void Relabel(FleetState& state, LiveJob& job, JobRecord record) {
 void StartDay(LiveJob& job, int32_t day) {
   if (job.day == day) return;
   if (job.seen_today) {
-    FleetRows ignored;  // the fleet models have already closed this day
-    for (const Resource r : kResources) JobStepper(r, job.of(r)).EndDay(job.day, ignored);
+    for (const Resource r : kResources) JobStepper(r, job.of(r)).EndDay(job.day);
     job.seen_today = job.over_today = false;
   }
   job.day = day;

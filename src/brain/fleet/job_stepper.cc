@@ -36,6 +36,17 @@ void JobStepper::StartDay(int32_t day) {
   lane_.RefreshRisk();
 }
 
+void JobStepper::EndDay(int32_t day, uint64_t job, FleetRows& rows) {
+  const size_t before = rows.size();
+  lane_.lane.EndDay(day, rows);
+  for (size_t i = before; i < rows.size(); ++i) rows[i].job = job;
+}
+
+void JobStepper::EndDay(int32_t day) {
+  FleetRows ignored;
+  lane_.lane.EndDay(day, ignored);
+}
+
 void JobStepper::Observe(const TrialWindow& window) {
   CountTrialWindow(window, lane_.gate);
   Signal seen = *window.signal;

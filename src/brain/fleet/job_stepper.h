@@ -53,8 +53,11 @@ class JobStepper {
 
   // Starts a day. Call between two days, after the fleet models have learnt from the day before.
   void StartDay(int32_t day);
-  // Ends a day after the day's last window. Appends the rows from which the fleet models learn.
-  void EndDay(int32_t day, FleetRows& rows) { lane_.lane.EndDay(day, rows); }
+  // Ends a day after the day's last window. Appends the rows from which the fleet models learn; `job` is the
+  // JobKey of the rows.
+  void EndDay(int32_t day, uint64_t job, FleetRows& rows);
+  // Ends a day from which the fleet models have learnt.
+  void EndDay(int32_t day);
   // Observes a closed window: counts the window for both groups of a trial, and passes the signal and the limit in
   // force to the recommender. If limits are applied, usage above the limit in force cannot be observed.
   void Observe(const TrialWindow& window);

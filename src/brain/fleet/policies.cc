@@ -50,15 +50,17 @@ double OverrunPriceFactor(Resource resource, const JobInfo& job, const MovingWin
 
 }  // namespace
 
-int32_t DecisionWindow(std::string_view job) {
-  // Uses FNV-1a and a finaliser, so that similar names get different windows.
+uint64_t JobKey(std::string_view job) {
+  // Uses FNV-1a and a finaliser, so that similar names get different keys.
   uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : job) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   hash ^= hash >> 33U;
   hash *= 0xff51afd7ed558ccdU;
   hash ^= hash >> 33U;
-  return static_cast<int32_t>(hash % kWindowsPerDay);
+  return hash;
 }
+
+int32_t DecisionWindow(std::string_view job) { return static_cast<int32_t>(JobKey(job) % kWindowsPerDay); }
 
 FleetModels::FleetModels(const VerticalSettings& settings) : ensemble(settings.ensemble) {
   for (const Resource r : kResources) {
@@ -67,10 +69,21 @@ FleetModels::FleetModels(const VerticalSettings& settings) : ensemble(settings.e
   }
 }
 
-void FleetModels::CloseDay(Resource r, int32_t day, FleetRows rows) {
-  work_of(r).CloseDay(rows);
-  std::erase_if(rows, [](const FleetRow& row) { return row.work.has_value(); });
-  of(r).CloseDay(day, rows);
+FleetShare FleetModels::NewShare(Resource r, int32_t day) const {
+  FleetShare share(day, of(r).settings());
+  share.analogs.sample.Limit(of(r).sample_bound());
+  return share;
+}
+
+void FleetModels::CloseDay(Resource r, FleetShare share) {
+  work_of(r).CloseDay(share.works);
+  of(r).CloseDay(std::move(share.analogs));
+}
+
+void FleetModels::CloseDay(Resource r, int32_t day, const FleetRows& rows) {
+  FleetShare share = NewShare(r, day);
+  share.Add(rows);
+  CloseDay(r, std::move(share));
 }
 
 FleetModels FleetModels::ForecastersFor(Policy policy, Resource r, const VerticalSettings& settings) const {
@@ -105,6 +118,11 @@ absl::Status FleetModels::Load(ByteReader& in) {
     if (absl::Status s = works[i].Load(in); !s.ok()) return s;
   }
   return absl::OkStatus();
+}
+
+bool LearnsFromFleet(Policy policy, Resource r) {
+  const Policy own = PolicyFor(policy, r);
+  return own == Policy::kAnalogs || own == Policy::kWorkFunction;
 }
 
 void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,

@@ -32,9 +32,12 @@ struct FleetModels {
   const AnalogFleet& of(Resource r) const { return analogs[IndexOf(r)]; }
   WorkFunctionFleet& work_of(Resource r) { return works[IndexOf(r)]; }
   const WorkFunctionFleet& work_of(Resource r) const { return works[IndexOf(r)]; }
-  // Learns from the rows that all recommenders returned for the ended day. The result is reproducible only if
-  // the order of jobs is fixed.
-  void CloseDay(Resource r, int32_t day, FleetRows rows);
+  // Returns an empty share of the day for CloseDay, to which jobs are added in any order.
+  FleetShare NewShare(Resource r, int32_t day) const;
+  // Learns from the ended day of all jobs.
+  void CloseDay(Resource r, FleetShare share);
+  // Learns from the rows that all recommenders returned for the ended day.
+  void CloseDay(Resource r, int32_t day, const FleetRows& rows);
 
   // Returns models with the current forecasts, for one recommender and resource under other settings. The
   // returned models do not learn.
@@ -45,6 +48,9 @@ struct FleetModels {
   // model are loaded.
   absl::Status Load(ByteReader& in);
 };
+
+// Returns true if the recommender uses a fleet model, which learns from all jobs at the end of each day.
+bool LearnsFromFleet(Policy policy, Resource r);
 
 // Target and delivered risk of the recommenders of one resource. A figure is absent if no recommender in use
 // accepts this kind of target.
@@ -58,8 +64,10 @@ struct FleetRisk {
 void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,
              FleetRisk& risk);
 
-// Returns the window of the day, in [0, 288), in which a job's daily decision is due. The window is a hash of
-// the name, which spreads jobs over the day and is equal in every run and program.
+// Returns a hash of a job's name, which is equal in every run and program. Samples of jobs are drawn by it.
+uint64_t JobKey(std::string_view job);
+// Returns the window of the day, in [0, 288), in which a job's daily decision is due. The window depends on the
+// job's key, which spreads jobs over the day.
 int32_t DecisionWindow(std::string_view job);
 
 // Returns the CPU class for a job's declared sensitivity; `otherwise` if none is declared.

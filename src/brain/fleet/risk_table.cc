@@ -27,27 +27,28 @@ double CameOf(const RiskKey& key, const RiskSums& sums) {
 double WholeOf(const RiskKey& key, const RiskSums& sums) { return key.counts_work() ? sums.used : sums.days; }
 
 void Save(const RiskSums& sums, ByteWriter& out) {
-  for (const double v : {sums.days, sums.days_over, sums.used, sums.cut, sums.promised, sums.spread})
-    out.Put(v);
+  for (const auto field : RiskSums::kFields) out.Put(sums.*field);
 }
 
 // Reads sums. Returns false for sums that Save cannot have written.
 bool Load(ByteReader& in, RiskSums& sums) {
-  for (double* v : {&sums.days, &sums.days_over, &sums.used, &sums.cut, &sums.promised, &sums.spread}) {
-    *v = in.Get<double>();
-    if (!std::isfinite(*v) || *v < 0) return false;
+  for (const auto field : RiskSums::kFields) {
+    sums.*field = in.Get<double>();
+    if (!std::isfinite(sums.*field) || sums.*field < 0) return false;
   }
   return sums.days_over <= sums.days * (1 + 1e-9) && sums.cut <= sums.used * (1 + 1e-9);
 }
 
-void Save(const RiskKey& key, ByteWriter& out) {
+}  // namespace
+
+void SaveRiskKey(const RiskKey& key, ByteWriter& out) {
   for (const auto v : {static_cast<uint8_t>(key.resource), static_cast<uint8_t>(key.set),
                        static_cast<uint8_t>(key.promise), key.job_class, key.size}) {
     out.Put(v);
   }
 }
 
-bool Load(ByteReader& in, RiskKey& key) {
+bool LoadRiskKey(ByteReader& in, RiskKey& key) {
   std::array<uint8_t, 5> v{};
   for (uint8_t& byte : v) byte = in.Get<uint8_t>();
   if (v[0] >= kNumResources || v[1] > 1 || v[2] >= kPromiseNames.size() || v[4] >= kJobSizeNames.size())
@@ -55,8 +56,6 @@ bool Load(ByteReader& in, RiskKey& key) {
   key = {static_cast<Resource>(v[0]), v[1] != 0, static_cast<RiskPromise>(v[2]), v[3], v[4]};
   return v[3] < (ThrottlesAtLimit(key.resource) ? kJobClassNames.size() : kOomToleranceNames.size());
 }
-
-}  // namespace
 
 JobSize JobSizeOf(Resource r, double limit) {
   JobSize size = 0;
@@ -81,12 +80,7 @@ void RiskSums::Add(const RiskDay& day) {
 }
 
 void RiskSums::Add(const RiskSums& other) {
-  days += other.days;
-  days_over += other.days_over;
-  used += other.used;
-  cut += other.cut;
-  promised += other.promised;
-  spread += other.spread;
+  for (const auto field : kFields) this->*field += other.*field;
 }
 
 void RiskSums::Age(double days_passed) {
@@ -144,6 +138,12 @@ void RiskTable::Add(const RiskDay& day) {
   row.all.Add(day);
 }
 
+void RiskTable::Add(const RiskKey& key, const RiskSums& of_day) {
+  RiskRow& row = rows_[key];
+  row.recent.Add(of_day);
+  row.all.Add(of_day);
+}
+
 RiskTable::Rows RiskTable::Totals() const {
   Rows totals;
   for (const auto& [key, row] : rows_) {
@@ -156,7 +156,7 @@ void RiskTable::Save(ByteWriter& out) const {
   out.Put(day_);
   out.PutVarint(rows_.size());
   for (const auto& [key, row] : rows_) {
-    taut::brain::Save(key, out);
+    SaveRiskKey(key, out);
     taut::brain::Save(row.recent, out);
     taut::brain::Save(row.all, out);
   }
@@ -170,7 +170,7 @@ absl::Status RiskTable::Load(ByteReader& in) {
     RiskKey key;
     RiskRow row;
     const bool good =
-        taut::brain::Load(in, key) && taut::brain::Load(in, row.recent) && taut::brain::Load(in, row.all);
+        LoadRiskKey(in, key) && taut::brain::Load(in, row.recent) && taut::brain::Load(in, row.all);
     if (in.failed()) break;
     if (!good || !table.rows_.emplace(key, row).second)
       return absl::DataLossError("promises and what was delivered: impossible sums");
@@ -253,7 +253,7 @@ void OpenRiskDay::Save(ByteWriter& out) const {
   out.Put(day_);
   if (day_ == INT32_MIN) return;
   for (const float v : {promised_, used_, cut_}) out.Put(v);
-  taut::brain::Save(key_, out);
+  SaveRiskKey(key_, out);
   out.Put(static_cast<uint8_t>(over_));
 }
 
@@ -266,7 +266,7 @@ absl::Status OpenRiskDay::Load(ByteReader& in) {
       *v = in.Get<float>();
       good = good && *v >= 0 && std::isfinite(*v);
     }
-    good = taut::brain::Load(in, day.key_) && good;
+    good = LoadRiskKey(in, day.key_) && good;
     day.over_ = in.Get<uint8_t>() != 0;
     if (!in.failed() && !good) return absl::DataLossError("an open day of promises that is none");
   }

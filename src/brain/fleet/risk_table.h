@@ -59,6 +59,10 @@ struct RiskKey {
   auto operator<=>(const RiskKey&) const = default;
 };
 
+void SaveRiskKey(const RiskKey& key, ByteWriter& out);
+// Reads the bytes that SaveRiskKey wrote. Returns false for bytes that it cannot have written.
+bool LoadRiskKey(ByteReader& in, RiskKey& key);
+
 // One job-day (UTC) of one resource.
 struct RiskDay {
   RiskKey key;
@@ -74,11 +78,16 @@ struct RiskSums {
   double promised = 0;  // expected value of days_over or of `cut`
   double spread = 0;    // sum of squared differences between outcome and promise per job-day
 
+  static const std::array<double RiskSums::*, 6> kFields;
   void Add(const RiskDay& day);
   void Add(const RiskSums& other);
   // Multiplies all sums by the weight after `days` days.
   void Age(double days);
 };
+
+inline constexpr std::array<double RiskSums::*, 6> RiskSums::kFields = {
+    &RiskSums::days, &RiskSums::days_over, &RiskSums::used,
+    &RiskSums::cut,  &RiskSums::promised,  &RiskSums::spread};
 
 // One row of the table.
 struct RiskRow {
@@ -114,6 +123,8 @@ class RiskTable {
   // previous day.
   void BeginDay(int32_t day);
   void Add(const RiskDay& day);
+  // Adds the sums over job-days of the current day.
+  void Add(const RiskKey& key, const RiskSums& of_day);
 
   const Rows& rows() const { return rows_; }
   // Returns sums over classes and sizes: one row for each resource, promise, and value of `set`. Class and size

@@ -74,7 +74,6 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, ManagedLane&
   };
   RecordedOoms recorded(KillsAtLimit(history.resource) ? history.ooms : std::span<const OomRecord>());
   AppliedLimits applied(history.decisions, history.resource);
-  FleetRows ignored;  // the fleet models already have these days
   for (const JobDay& day : history.days) {
     signals.Build(day, history.resource, history.memory_signal);
     start(day.day);
@@ -87,7 +86,7 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, ManagedLane&
       at.last = s.window;
       at.peak = s.usage_peak.value_or(s.peak);  // kills depend on usage and not on needs
     }
-    if (day.day < history.open_day) stepper.EndDay(day.day, ignored);
+    if (day.day < history.open_day) stepper.EndDay(day.day);
   }
   if (history.open_day != INT32_MAX) start(history.open_day);
   if (at.day != INT32_MIN) TakeKills(recorded.Before(INT64_MAX), at, stepper);

@@ -40,21 +40,23 @@ bool WaitsForWindow(const LiveJob& job, Resource r) {
 
 // Passes the rows of the ended day to the fleet models. Jobs that were measured on this day start the next day.
 void VerticalPass::EndDay(PassOutput& out, When when) {
-  PerResource<FleetRows> rows;
+  std::vector<FleetShare> shares;
+  for (const Resource r : kResources) shares.push_back(s_.models->NewShare(r, s_.day));
+  FleetRows rows;
   s_.risks.BeginDay(s_.day);
   for (LiveJob& job : s_.jobs) {
     if (!job.seen_today || job.day != s_.day) continue;
     const bool slept = job.sleeps();
     s_.Wake(job);
     for (const Resource r : kResources) {
-      FleetRows& taught = rows[static_cast<size_t>(r)];
-      const size_t before = taught.size();
-      JobStepper(r, job.of(r)).EndDay(s_.day, taught);
-      risk_.EndDay(std::span(taught).subspan(before), job.of(r));
+      rows.clear();
+      JobStepper(r, job.of(r)).EndDay(s_.day, JobKey(job.record->name), rows);
+      risk_.EndDay(rows, job.of(r));
+      shares[IndexOf(r)].Add(rows);
     }
     if (slept) job.Sleep();
   }
-  for (const Resource r : kResources) s_.models->CloseDay(r, s_.day, std::move(rows[static_cast<size_t>(r)]));
+  for (const Resource r : kResources) s_.models->CloseDay(r, std::move(shares[IndexOf(r)]));
   s_.load_analogs.CloseDay();
   // A second loop is needed, because a job may start its day only after the models have learnt from all jobs.
   const WindowId next{(s_.day + 1) * kWindowsPerDay};

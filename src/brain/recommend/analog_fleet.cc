@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace taut::brain {
 namespace {
@@ -12,52 +13,24 @@ constexpr double kPriceStep = 0.1;  // share of the logarithmic distance per day
 }  // namespace
 
 AnalogFleet::AnalogFleet(Resource resource, const AnalogSettings& settings)
-    : resource_(resource),
-      settings_(settings),
-      rng_(Rng(settings.seed).Fork(static_cast<uint64_t>(resource))) {}
+    : resource_(resource), settings_(settings), history_(static_cast<size_t>(settings.max_rows)) {}
 
 double AnalogFleet::ordered_share() const { return settings_.order(resource_); }
 
-void AnalogFleet::Learn(const FleetRows& rows) {
-  const auto capacity = static_cast<size_t>(settings_.max_rows);
-  double limits = 0;
-  for (const FleetRow& row : rows) {
-    limits += row.tomorrow.owner_limit >= 0 ? row.tomorrow.owner_limit : row.tomorrow.week_peak;
-    if (!row.lesson.has_value()) continue;
-    ++rows_seen_;
-    const DistributionForest::Row sample{row.lesson->features, row.lesson->outcome};
-    if (history_.size() < capacity) {
-      history_.push_back(sample);
-    } else if (const uint64_t at = rng_.Below(rows_seen_); at < capacity) {
-      history_[at] = sample;  // reservoir sampling keeps every past row with equal probability
-    }
-  }
-  if (!rows.empty()) mean_limit_ = limits / static_cast<double>(rows.size());
+void AnalogFleet::Learn(const AnalogShare& share) {
+  rows_seen_ += share.lessons;
+  history_.Merge(share.sample);
+  if (share.jobs > 0) mean_limit_ = share.limits.value() / static_cast<double>(share.jobs);
 }
 
-void AnalogFleet::Judge(const FleetRows& rows) {
-  double promised = 0;
-  double realised = 0;
-  double judged = 0;
-  for (const FleetRow& row : rows) {
-    if (!row.verdict.has_value()) continue;
-    judged += 1;
-    promised += row.verdict->promised;
-    realised += row.verdict->overrun ? 1 : 0;
-  }
-  double warnings = 0;
-  double came_true = 0;
-  for (const FleetRow& row : rows) {
-    if (!row.warning_came_true.has_value()) continue;
-    warnings += 1;
-    came_true += *row.warning_came_true ? 1 : 0;
-  }
-  warnings_ = kJudgeDecay * warnings_ + warnings;
-  warnings_true_ = kJudgeDecay * warnings_true_ + came_true;
-  if (judged == 0) return;
-  promised_ = kJudgeDecay * promised_ + promised;
+void AnalogFleet::Judge(const AnalogShare& share) {
+  warnings_ = kJudgeDecay * warnings_ + static_cast<double>(share.warnings);
+  warnings_true_ = kJudgeDecay * warnings_true_ + static_cast<double>(share.warnings_true);
+  if (share.verdicts == 0) return;
+  const auto realised = static_cast<double>(share.overruns);
+  promised_ = kJudgeDecay * promised_ + share.promised.value();
   realised_ = kJudgeDecay * realised_ + realised;
-  debt_ = kDebtDecay * debt_ + ordered_share() - realised / judged;
+  debt_ = kDebtDecay * debt_ + ordered_share() - realised / static_cast<double>(share.verdicts);
 }
 
 AnalogCdf AnalogFleet::Forecast(const AnalogCase& job) const {
@@ -92,22 +65,18 @@ AnalogFleet AnalogFleet::ForecasterFor(double share) const {
 
 // Sets tomorrow's price. At this price, the mean chance of an OOM-day over the jobs in their current state is the
 // target share, corrected by the outcome of past promises.
-void AnalogFleet::MovePrice(const FleetRows& rows) {
+void AnalogFleet::MovePrice(AnalogShare& share) {
   const double fixed = settings_.price(resource_);
   if (fixed > 0) {
     price_ = fixed;
     return;
   }
-  const size_t step = std::max<size_t>(1, rows.size() / static_cast<size_t>(settings_.solver_jobs));
-  std::vector<AnalogCase> priced;
-  for (size_t i = 0; i < rows.size(); i += step) {
-    if (!rows[i].own_order) priced.push_back(rows[i].tomorrow);
-  }
-  if (priced.empty()) return;
-  priced_jobs_ = std::move(priced);
-  const double share = ordered_share();
+  if (share.panel.size() == 0) return;
+  priced_jobs_.clear();
+  for (const auto& [key, job] : share.panel.Sort()) priced_jobs_.push_back(job);
+  const double ordered = ordered_share();
   const double correction = (promised_ + kJudgePrior) / (realised_ + kJudgePrior);
-  const double target = correction * std::clamp(share + debt_ / kDebtDays, share / 2, 2 * share);
+  const double target = correction * std::clamp(ordered + debt_ / kDebtDays, ordered / 2, 2 * ordered);
   const double solved = PriceFor(target);
   // The first prices are based on few days and may be far off. While 1/n exceeds the usual step, the price is
   // the geometric mean of all solutions so far.
@@ -117,20 +86,29 @@ void AnalogFleet::MovePrice(const FleetRows& rows) {
 }
 
 void AnalogFleet::CloseDay(int32_t day, const FleetRows& rows) {
+  AnalogShare share(day, settings_);
+  for (const FleetRow& row : rows) share.Add(row);
+  CloseDay(std::move(share));
+}
+
+void AnalogFleet::CloseDay(AnalogShare share) {
+  const int32_t day = share.day;
   first_day_ = std::min(first_day_, day);
-  Learn(rows);
-  Judge(rows);
+  Learn(share);
+  Judge(share);
   const bool old_enough =
       rows_seen_ >= static_cast<uint64_t>(settings_.min_rows) && day - first_day_ + 1 >= settings_.min_days;
   if (!old_enough) return;
   const bool due =
       forest_.empty() || day - trained_day_ >= settings_.retrain_days || rows_seen_ >= 2 * rows_at_training_;
   if (due) {
-    forest_.Train(history_, ForestSettings(), settings_.seed * 1'000'003 + static_cast<uint64_t>(day));
+    std::vector<DistributionForest::Row> rows;
+    for (const auto& [key, row] : history_.Sort()) rows.push_back(row);
+    forest_.Train(rows, ForestSettings(), settings_.seed * 1'000'003 + static_cast<uint64_t>(day));
     trained_day_ = day;
     rows_at_training_ = rows_seen_;
   }
-  MovePrice(rows);
+  MovePrice(share);
 }
 
 }  // namespace taut::brain

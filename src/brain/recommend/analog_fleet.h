@@ -9,9 +9,9 @@
 #include "brain/recommend/analog_decision.h"
 #include "brain/recommend/distribution_forest.h"
 #include "brain/recommend/fleet_row.h"
+#include "brain/recommend/fleet_share.h"
 #include "brain/recommend/settings.h"
 #include "common/base/bytes.h"
-#include "common/base/random.h"
 #include "common/model/resource.h"
 
 namespace taut::brain {
@@ -28,8 +28,11 @@ class AnalogFleet {
  public:
   AnalogFleet(Resource resource, const AnalogSettings& settings);
 
-  // Adds the rows of the day that ended; retrains the forest and changes the price when due. `rows` must have a
-  // fixed order of jobs for a reproducible result.
+  // Learns from the day that ended; retrains the forest and changes the price when due.
+  void CloseDay(AnalogShare share);
+  // Returns a key such that a lesson with a higher key never enters the sample of history.
+  uint64_t sample_bound() const { return history_.bound(); }
+  // Learns from a day of which all rows are here.
   void CloseDay(int32_t day, const FleetRows& rows);
 
   // Returns false while the fleet has too little history for a forecast.
@@ -62,16 +65,15 @@ class AnalogFleet {
   absl::Status Load(ByteReader& in);
 
  private:
-  void Learn(const FleetRows& rows);
-  void Judge(const FleetRows& rows);
-  void MovePrice(const FleetRows& rows);
+  void Learn(const AnalogShare& share);
+  void Judge(const AnalogShare& share);
+  void MovePrice(AnalogShare& share);
   double PriceFor(double share) const;
   double ordered_share() const;
 
   Resource resource_;
   AnalogSettings settings_;
-  Rng rng_;
-  std::vector<DistributionForest::Row> history_;  // uniform sample of all rows (reservoir)
+  BottomK<DistributionForest::Row> history_;  // uniform sample of all rows
   uint64_t rows_seen_ = 0;
   uint64_t rows_at_training_ = 0;
   int32_t first_day_ = INT32_MAX;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "brain/recommend/analogs.h"
+#include "common/base/random.h"
 #include "gtest/gtest.h"
 
 namespace taut::brain {
@@ -41,10 +42,8 @@ class StoredAnalogs {
     fleet.CloseDay(0, {row});
     ByteWriter out(&bytes_);
     fleet.Save(out);
-    std::string peak(sizeof(kWeekPeak), '\0');
-    std::memcpy(peak.data(), &kWeekPeak, sizeof(kWeekPeak));
     // the last occurrence is the priced job's week's peak; earlier bytes may hold the mean limit
-    at_ = bytes_.rfind(peak);
+    at_ = bytes_.rfind(PeakBytes());
   }
   bool has_job() const { return at_ != std::string::npos; }
   template <typename T>
@@ -54,16 +53,32 @@ class StoredAnalogs {
     return Load(changed);
   }
   // Loads the state of an older version, without the fields that the version did not have. Version 1 has no
-  // tasks and no price factor of a job, version 2 no price factor.
+  // tasks and no price factor of a job, version 2 no price factor. Until version 3 the random numbers precede the
+  // rows of history, here one row, which has no key.
   absl::StatusCode OfVersion(uint8_t version) const {
     std::string older = bytes_;
     older[0] = static_cast<char>(version);
+    if (version < 4) {
+      older.erase(kKeyAt, sizeof(uint64_t));
+      std::string numbers;
+      ByteWriter out(&numbers);
+      Rng(1).Save(out);
+      older.insert(kHistoryAt, numbers);
+    }
     const auto from = static_cast<size_t>(version < 2 ? JobField::kTasks : JobField::kFactor);
-    if (version < 3) older.erase(at_ + from, static_cast<size_t>(JobField::kEnd) - from);
+    const size_t at = older.rfind(PeakBytes());
+    if (version < 3) older.erase(at + from, static_cast<size_t>(JobField::kEnd) - from);
     return Load(older);
   }
 
  private:
+  static constexpr size_t kHistoryAt = 2,
+                          kKeyAt = 3;  // offsets of the number of rows, and of the first row's key
+  static std::string PeakBytes() {
+    std::string peak(sizeof(kWeekPeak), '\0');
+    std::memcpy(peak.data(), &kWeekPeak, sizeof(kWeekPeak));
+    return peak;
+  }
   static absl::StatusCode Load(const std::string& bytes) {
     AnalogFleet fleet(Resource::kMemory, AnalogSettings());
     ByteReader in(bytes);
@@ -100,9 +115,9 @@ TEST(AnalogFleetState, RefusesEachFigureOfAJobThatCannotBe) {
 
 TEST(AnalogFleetState, ReadsThoseOfEarlierVersions) {
   const StoredAnalogs stored;
-  for (const uint8_t version : {1, 2, 3})
+  for (const uint8_t version : {1, 2, 3, 4})
     EXPECT_EQ(stored.OfVersion(version), absl::StatusCode::kOk) << int{version};
-  for (const uint8_t version : {0, 4})
+  for (const uint8_t version : {0, 5})
     EXPECT_EQ(stored.OfVersion(version), absl::StatusCode::kInvalidArgument) << int{version};
 }
 

@@ -34,7 +34,7 @@ TEST(AnalogFleetState, AForecasterForecastsAsItsFleetDoes) {
 }
 
 // A restart does not change the price of another target share, because stored priced jobs keep their price
-// factors. States of older versions have no factors.
+// factors.
 TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
   AnalogSettings settings;
   settings.memory_oom_days = 0.1;
@@ -71,11 +71,6 @@ TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
     std::memcpy(damaged.data() + factor, &bad, sizeof(bad));
     EXPECT_EQ(load(damaged, loaded).code(), absl::StatusCode::kDataLoss) << bad;
   }
-  std::string older = bytes;
-  older[0] = 2;
-  older.erase(factor, sizeof(double));
-  EXPECT_TRUE(load(older, loaded).ok());
-  EXPECT_EQ(loaded.price(), fleet.price());
 }
 
 // The configured seed determines the forest.

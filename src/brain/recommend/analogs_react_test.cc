@@ -356,14 +356,17 @@ TEST(AnalogFleetDay, ThePriceIsThatOfTheFormulas) {
   settings.retrain_days = 100;
   AnalogFleet fleet(Resource::kMemory, settings);
   Pricing expected(settings);
+  BottomK<AnalogCase> panel(static_cast<size_t>(settings.solver_jobs));
   std::vector<AnalogCase> priced;
   for (int32_t day = 0; day < 22; ++day) {
     FleetRows rows(100);
+    panel = BottomK<AnalogCase>(static_cast<size_t>(settings.solver_jobs));
     priced.clear();
     double promised = 0;
     double realised = 0;
     for (int i = 0; i < 100; ++i) {
       FleetRow& row = rows[static_cast<size_t>(i)];
+      row.job = static_cast<uint64_t>(i);
       row.lesson = FleetLesson{.features = {}, .outcome = Spread(7 * i + day)};
       row.tomorrow.week_peak = (100 + i * i) * kMiB;
       row.own_order = i % 6 == 0;
@@ -372,8 +375,9 @@ TEST(AnalogFleetDay, ThePriceIsThatOfTheFormulas) {
         row.verdict = FleetVerdict{.promised = 0.125F, .overrun = i % 4 == 1 && (day < 9 || i < 20)};
       if (row.verdict.has_value()) promised += 0.125;
       if (row.verdict.has_value() && row.verdict->overrun) realised += 1;
-      if (i % 3 == 0 && !row.own_order) priced.push_back(row.tomorrow);
+      if (!row.own_order) panel.Add(MixBits(row.job), row.tomorrow);
     }
+    for (const auto& [key, job] : panel.Sort()) priced.push_back(job);
     expected.Judge(promised, realised, 83);
     fleet.CloseDay(day, rows);
     if (!fleet.ready()) continue;

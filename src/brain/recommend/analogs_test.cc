@@ -323,6 +323,7 @@ TEST(AnalogFleet, AFullSampleStillLearns) {
     for (int32_t day = from; day < to; ++day) {
       FleetRows rows(100);
       for (FleetRow& row : rows) {
+        row.job = MixBits(static_cast<uint64_t>(&row - rows.data()));
         row.lesson = FleetLesson{.features = {}, .outcome = outcome};
         row.tomorrow.week_peak = 1 << 30;
       }

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/bytes.h"
+
 namespace taut::brain {
 
 inline constexpr int kFleetFeatures = 29;
@@ -30,6 +32,12 @@ struct AnalogCase {
   double owner_limit = -1;  // the owner's limit; < 0: unknown
   double tasks = 1;         // number of tasks with the limit; at least 1
   double price_factor = 1;  // cost of an overrun, as a factor of the fleet's price
+
+  // Version of the bytes that Save writes. Version 1 has no number of tasks, version 2 no price factor.
+  static constexpr uint8_t kVersion = 4;
+  void Save(ByteWriter& out) const;
+  // Reads the bytes that Save of a version wrote. Returns false for bytes that Save cannot have written.
+  bool Load(ByteReader& in, uint8_t version);
 };
 
 // A finished job-day for training: the features at its start and the outcome.
@@ -55,6 +63,7 @@ struct FleetWork {
 
 // A row of analogs or, if `work` is set, of the work function.
 struct FleetRow {
+  uint64_t job = 0;                     // hash of the job's name, by which the models draw samples
   std::optional<FleetLesson> lesson;    // absent on a job's first day
   std::optional<FleetVerdict> verdict;  // absent if analogs had no limit in force
   // Set if usage came close to the limit on this day: true if usage exceeded the limit within the following hours.

@@ -104,6 +104,7 @@ class BigFleet {
                                        bases[j] * std::exp(0.2 * rng.Normal()), 4 * bases[j]));
         }
         jobs_[j]->EndDay(day, rows);
+        if (!rows.empty()) rows.back().job = MixBits(j);
       }
       // Train once, on the last day with the full history; the days before only fill the history.
       if (day < kDays) {

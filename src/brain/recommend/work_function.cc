@@ -131,19 +131,17 @@ int WorkFunctionFleet::look_ahead_hours() const {
 }
 
 void WorkFunctionFleet::CloseDay(const FleetRows& rows) {
-  double over = 0;
-  double used = 0;
-  double size = 0;
-  double jobs = 0;
+  WorkShare share;
   for (const FleetRow& row : rows) {
-    if (!row.work.has_value()) continue;
-    jobs += 1;
-    size += row.work->size;
-    if (!row.work->seasoned) continue;
-    over += row.work->over;
-    used += row.work->used;
+    if (row.work.has_value()) share.Add(*row.work);
   }
-  if (jobs > 0) mean_size_ = size / jobs;
+  CloseDay(share);
+}
+
+void WorkFunctionFleet::CloseDay(const WorkShare& day) {
+  const double over = day.over.value();
+  const double used = day.used.value();
+  if (day.jobs > 0) mean_size_ = day.size.value() / static_cast<double>(day.jobs);
   if (used <= 0) return;
   over_ = kFleetDecay * over_ + over;
   used_ = kFleetDecay * used_ + used;

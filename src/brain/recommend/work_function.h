@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 
+#include "brain/recommend/fleet_share.h"
 #include "brain/recommend/hour_levels.h"
 #include "brain/recommend/level_values.h"
 #include "brain/recommend/recommender.h"
@@ -34,7 +35,9 @@ class WorkFunctionFleet {
  public:
   WorkFunctionFleet(Resource resource, const WorkFunctionSettings& settings);
 
-  // Changes the price according to the day's work above limits. Ignores rows without `work`.
+  // Changes the price according to the day's work above limits.
+  void CloseDay(const WorkShare& day);
+  // Learns from a day of which all rows are here. Ignores rows without `work`.
   void CloseDay(const FleetRows& rows);
 
   // Returns the price of one window of one core (byte) above the limit, in windows of one reserved core (byte).

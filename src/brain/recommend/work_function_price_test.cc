@@ -80,7 +80,7 @@ TEST(WorkFunctionPrice, MovesByTheFormula) {
     EXPECT_DOUBLE_EQ(fleet.change_charge(99), 2.5 * fleet.change_windows()) << "of the mean of 4 and 1";
   }
   const double last = fleet.price();
-  fleet.CloseDay({});
+  fleet.CloseDay(FleetRows());
   EXPECT_EQ(fleet.price(), last) << "a day without work says nothing";
   EXPECT_DOUBLE_EQ(fleet.change_charge(99), 2.5 * fleet.change_windows());
   WorkFunctionSettings fixed = Ordered(0.001);

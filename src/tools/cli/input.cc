@@ -118,14 +118,23 @@ absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bo
 }
 
 std::string DescribeInput(const LoadedTrace& trace) {
-  const ReadReport& r = trace.report();
-  const FoldReport& f = trace.store().report();
+  InputCounts counts{trace.report(), trace.store().report(), trace.jobs().size()};
+  if (!trace.days().empty()) {
+    counts.first_day = trace.days().front();
+    counts.last_day = trace.days().back();
+  }
+  return DescribeInput(counts);
+}
+
+std::string DescribeInput(const InputCounts& counts) {
+  const ReadReport& r = counts.read;
+  const FoldReport& f = counts.fold;
   std::string out = fmt::format("read {} of {} ({}): {}, {}", Counted(r.rows, "row"),
                                 Counted(r.files, "file"), FormatBytes(static_cast<double>(r.bytes)),
-                                Counted(trace.jobs().size(), "job"), Counted(f.job_windows, "job-window"));
-  if (!trace.days().empty()) {
-    StrAppend(&out, ", ", FormatTime(int64_t{trace.days().front()} * kDaySeconds), " to ",
-              FormatTime((int64_t{trace.days().back()} + 1) * kDaySeconds));
+                                Counted(counts.jobs, "job"), Counted(f.job_windows, "job-window"));
+  if (counts.last_day >= counts.first_day) {
+    StrAppend(&out, ", ", FormatTime(int64_t{counts.first_day} * kDaySeconds), " to ",
+              FormatTime((int64_t{counts.last_day} + 1) * kDaySeconds));
   }
   out += "\n";
   out += CausesText("skipped", r.skipped) + CausesText("kept", r.kept);

@@ -67,7 +67,15 @@ absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bo
 // Returns true if `paths` is the path kGivenUsage and a console with usage is in use (console.h).
 bool IsGivenUsage(const std::vector<std::string>& paths);
 
+// Counts of what was read.
+struct InputCounts {
+  ReadReport read;
+  FoldReport fold;
+  uint64_t jobs = 0;
+  int32_t first_day = 0, last_day = -1;  // last_day < first_day: no day
+};
 // Returns lines for users that count read and skipped rows.
+std::string DescribeInput(const InputCounts& counts);
 std::string DescribeInput(const LoadedTrace& trace);
 
 }  // namespace taut::tools

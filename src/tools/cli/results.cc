@@ -213,7 +213,7 @@ std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& j
   j["first_day_start_s"] = int64_t{result.first_day} * kDaySeconds;
   j["first_scored_day_start_s"] = int64_t{result.first_scored_day} * kDaySeconds;
   j["last_day_start_s"] = int64_t{result.last_day} * kDaySeconds;
-  j["jobs"] = jobs.size();
+  j["jobs"] = result.jobs;
   j["job_windows"] = result.job_windows;
   j["state_bytes_per_job"] = result.state_bytes_per_job;
   j["capped_at_owner"] = result.capped_at_owner;

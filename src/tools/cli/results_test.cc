@@ -51,6 +51,7 @@ LaneResult LaneOf(brain::Policy policy, Resource resource) {
 
 ReplayResult ResultOf(std::vector<LaneResult> lanes) {
   ReplayResult result;
+  if (!lanes.empty()) result.jobs = lanes.front().per_job.size();
   result.lanes = std::move(lanes);
   result.first_day = 9;
   result.first_scored_day = 10;

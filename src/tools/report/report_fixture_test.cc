@@ -100,7 +100,7 @@ class Maker {
   }
 
   LaneResult MakeLane(const Habit& habit, Resource resource) {
-    LaneResult lane{habit.policy, resource, {}, std::vector<Totals>(out_->jobs.size()), {}, {}};
+    LaneResult lane{habit.policy, resource, {}, std::vector<Totals>(out_->jobs.size()), {}, {}, {}};
     for (int d = 0; d < size_.days; ++d) {
       const double weekly = 1 + 0.08 * std::sin(d * 0.9) + 0.002 * d;
       FleetDay fleet;

@@ -131,6 +131,7 @@ std::unique_ptr<JobState> JobRunner::NewState(
 
 std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
   auto state = std::make_unique<JobState>();
+  state->made_for = previous.made_for;
   for (const JobWorld& world : previous.worlds) {
     JobWorld& copy = state->worlds.emplace_back();
     for (const ScoredLane& lane : world.lanes) {
@@ -141,6 +142,73 @@ std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
     }
   }
   return state;
+}
+
+namespace {
+
+// The risk is that of the time of the recommendation, since which the fleet models have learnt.
+void SaveRisk(const ScoredLane& lane, ByteWriter& out) {
+  out.Put(static_cast<uint8_t>(lane.limit_risk.has_value()));
+  if (!lane.limit_risk.has_value()) return;
+  const LimitRisk& risk = *lane.limit_risk;
+  for (const double v : {risk.limit, risk.chance, risk.asked}) out.Put(v);
+  out.Put(risk.decided_day);
+  for (const float v : {risk.most_chance, risk.work_over, risk.work_ordered}) out.Put(v);
+  out.Put(risk.days);
+  out.Put(risk.days_over);
+}
+
+void LoadRisk(ByteReader& in, ScoredLane& lane) {
+  if (in.Get<uint8_t>() == 0) return;
+  LimitRisk& risk = lane.limit_risk.emplace();
+  for (double* v : {&risk.limit, &risk.chance, &risk.asked}) *v = in.Get<double>();
+  risk.decided_day = in.Get<int32_t>();
+  for (float* v : {&risk.most_chance, &risk.work_over, &risk.work_ordered}) *v = in.Get<float>();
+  risk.days = in.Get<uint8_t>();
+  risk.days_over = in.Get<uint8_t>();
+}
+
+}  // namespace
+
+void JobRunner::Save(const JobState& state, ByteWriter& out) {
+  for (const JobWorld& world : state.worlds) {
+    out.PutVarint(world.down.size());
+    for (const JobWorld::Down& down : world.down) {
+      out.Put(down.task);
+      out.Put(down.until_window);
+    }
+    for (const ScoredLane& lane : world.lanes) {
+      out.Put(static_cast<uint8_t>(lane.seen));
+      out.Put(lane.last_limit.value_or(-1));
+      lane.risk.Save(out);
+      lane.gate.Save(out);
+      lane.lane.Save(out);
+      SaveRisk(lane, out);
+    }
+  }
+}
+
+absl::Status JobRunner::Load(ByteReader& in, JobState& state) const {
+  for (JobWorld& world : state.worlds) {
+    const uint64_t down = in.GetVarint();
+    if (down > in.remaining()) return absl::DataLossError("a damaged state of a job");
+    world.down.resize(down);
+    for (JobWorld::Down& one : world.down) {
+      one.task = in.Get<uint32_t>();
+      one.until_window = in.Get<int32_t>();
+    }
+    for (size_t i = 0; i < world.lanes.size(); ++i) {
+      ScoredLane& lane = world.lanes[i];
+      lane.seen = in.Get<uint8_t>() != 0;
+      const auto last = in.Get<double>();
+      lane.last_limit = last >= 0 ? std::optional(last) : std::nullopt;
+      if (absl::Status s = lane.risk.Load(in); !s.ok()) return s;
+      if (absl::Status s = lane.gate.Load(in); !s.ok()) return s;
+      if (absl::Status s = lane.lane.Load(in); !s.ok()) return s;
+      LoadRisk(in, lane);
+    }
+  }
+  return in.status("a state of a job");
 }
 
 WindowLimits JobRunner::LimitsOf(const ScoredLane& lane, std::optional<double> owner) const {
@@ -266,7 +334,7 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
     for (size_t i = 0; i < num_resources; ++i) {
       ScoredLane& lane = world.lanes[i];
       const Resource resource = options_.resources[i];
-      brain::JobStepper(resource, lane).EndDay(day.day, out.rows[w][IndexOf(resource)]);
+      brain::JobStepper(resource, lane).EndDay(day.day, state.key, out.rows[w][IndexOf(resource)]);
       out.risks.push_back(lane.risk.is_of(day.day) ? std::optional(lane.risk.End()) : std::nullopt);
     }
   }

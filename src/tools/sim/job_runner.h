@@ -39,6 +39,8 @@ struct JobWorld {
 };
 
 struct JobState {
+  uint64_t key = 0;              // JobKey of the job's name
+  JobId made_for;                // job for which the recommenders were made: the first run of the program
   std::vector<JobWorld> worlds;  // worlds by policy
 };
 
@@ -104,6 +106,10 @@ class JobRunner {
                                      std::span<const std::unique_ptr<brain::FleetModels>> fleets) const;
   // Returns the state of a new run of the same program, which starts with the recommenders' state of `previous`.
   std::unique_ptr<JobState> Inherit(const JobState& previous) const;
+  // Saves the state between two days. Load reads the bytes that Save wrote into the NewState() of the job
+  // `made_for`, which must see the same fleet models. Returns DataLoss for bytes that Save cannot have written.
+  static void Save(const JobState& state, ByteWriter& out);
+  absl::Status Load(ByteReader& in, JobState& state) const;
   // Runs one day of a job and overwrites `out` with the outcome. Thread-safe for distinct jobs if `state`,
   // `scratch` and `out` are distinct.
   void RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const;

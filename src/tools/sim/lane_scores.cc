@@ -1,8 +1,6 @@
 #include "tools/sim/lane_scores.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 namespace taut::tools {
 namespace {
@@ -28,24 +26,24 @@ double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day) {
 }
 
 Concentration ConcentrationOf(const LaneResult& lane) {
-  constexpr uint64_t kFewestDays = 7;  // minimum number of days for a meaningful share
+  OomDaysByJob of = lane.oom_days_by_job;
+  for (const Totals& job : lane.per_job) of.Add(job);
   Concentration c;
-  std::vector<uint64_t> oom_days;
-  for (const Totals& t : lane.per_job) {
-    if (t.job_days == 0) continue;
-    ++c.jobs;
-    if (t.oom_days > 0) oom_days.push_back(t.oom_days);
-    if (t.oom_days == 1) ++c.once;
-    if (t.job_days >= kFewestDays) c.worst_share = std::max(c.worst_share, t.oom_day_share());
+  c.jobs = of.jobs;
+  c.worst_share = of.worst_share;
+  for (const auto& [oom_days, jobs] : of.with) c.with += jobs;
+  if (c.with == 0) return c;
+  c.worst_days = of.with.rbegin()->first;
+  if (const auto once = of.with.find(1); once != of.with.end()) c.once = once->second;
+  const uint64_t tenth = std::min(c.with, (c.jobs + 9) / 10);
+  uint64_t seen = 0, of_tenth = 0;
+  // From the jobs with the most OOM-days down.
+  for (auto at = of.with.rbegin(); at != of.with.rend(); ++at) {
+    const auto& [oom_days, jobs] = *at;
+    if (seen <= c.with / 5 && c.with / 5 < seen + jobs) c.most_have = oom_days;
+    if (seen < tenth) of_tenth += oom_days * std::min(jobs, tenth - seen);
+    seen += jobs;
   }
-  c.with = oom_days.size();
-  if (oom_days.empty()) return c;
-  std::sort(oom_days.begin(), oom_days.end(), std::greater<>());
-  c.worst_days = oom_days.front();
-  c.most_have = oom_days[oom_days.size() / 5];
-  const size_t tenth = std::min(oom_days.size(), static_cast<size_t>((c.jobs + 9) / 10));
-  const uint64_t of_tenth =
-      std::accumulate(oom_days.begin(), oom_days.begin() + static_cast<std::ptrdiff_t>(tenth), uint64_t{0});
   c.of_worst_tenth = static_cast<double>(of_tenth) / static_cast<double>(lane.summary.totals.oom_days);
   return c;
 }

@@ -33,7 +33,7 @@ struct Concentration {
   double worst_share = 0;   // maximum share of OOM-days among jobs with at least a week
   double of_worst_tenth = 0;
 };
-// O(jobs log jobs).
+// O(jobs).
 Concentration ConcentrationOf(const LaneResult& lane);
 
 // Returns all scores, in the order in which they are shown. docs/reference/formats.md describes them.

@@ -64,7 +64,9 @@ class MadeDays final : public DaySource {
     for (const auto& [day, jobs] : by_day_) last = jobs.contains(job.value) ? day : last;
     return last;
   }
-  absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override { return made_.at(day); }
+  absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override {
+    return made_.contains(day) ? made_.at(day) : std::vector<JobDay>();
+  }
 
  private:
   struct MadeWindow {

@@ -1,49 +1,75 @@
 #include "tools/sim/replay.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "common/base/worker_pool.h"
 #include "oneapi/tbb/enumerable_thread_specific.h"
 #include "tools/sim/job_runner.h"
+#include "tools/sim/replay_sums.h"
 
 namespace taut::tools {
 namespace {
 
-void AddTo(RecordedKills& sum, const RecordedKills& more) {
-  sum.kills += more.kills;
-  sum.killed_windows += more.killed_windows;
-  sum.job_days += more.job_days;
-  sum.told_windows += more.told_windows;
-  sum.task_windows += more.task_windows;
+constexpr uint8_t kStateVersion = 1;
+
+// Returns a result with the lanes of the options and without days.
+ReplayResult EmptyResult(const ReplayOptions& options) {
+  ReplayResult result;
+  for (const brain::PolicyPair p : options.policies) {
+    for (const Resource r : options.resources) {
+      LaneResult& lane = result.lanes.emplace_back();
+      lane.policy = p;
+      lane.resource = r;
+    }
+  }
+  result.capped_at_owner = options.cap_at_owner;
+  return result;
 }
 
 // The state of one call of Replay().
 class ReplayRun {
  public:
-  ReplayRun(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks)
-      : source_(source), options_(options), hooks_(hooks), runner_(options), workers_(options.threads) {
+  // `part`: null if the source has the whole fleet.
+  ReplayRun(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks,
+            const FleetPart* part = nullptr)
+      : source_(source),
+        options_(options),
+        hooks_(hooks),
+        part_(part),
+        runner_(options),
+        workers_(options.threads),
+        sums_(options.policies.size() * options.resources.size()) {
     for (size_t i = 0; i < options.policies.size(); ++i) {
       fleets_.push_back(std::make_unique<brain::FleetModels>(options.settings));
     }
   }
 
   absl::StatusOr<ReplayResult> Run();
+  const ReplaySums& sums() const { return sums_; }
 
  private:
+  const std::vector<int32_t>& days() const { return part_ != nullptr ? part_->days : source_.days(); }
   absl::Status RunDay(const std::vector<JobDay>& jobs, int32_t day);
   void StartJobs(const std::vector<JobDay>& jobs);
   absl::Status TakeAnswers(const std::vector<JobDay>& jobs, int32_t day);
   absl::Status Account(int32_t day, size_t num_jobs);
-  void UpdateFleet(int32_t day, size_t num_jobs);
+  absl::Status UpdateFleet(int32_t day, size_t num_jobs);
   void ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day);
   void EndJob(JobId job, const JobState& state);
   void PrepareResult();
+  // Saves the state between two days, and continues from a saved state.
+  std::string Saved() const;
+  absl::Status Resume(std::string_view state);
+  absl::Status Checkpoint(int32_t day) const;
   void SetFirstScored(const std::vector<JobDay>& jobs);
 
   DaySource& source_;
   const ReplayOptions& options_;
   const ReplayHooks& hooks_;
+  const FleetPart* part_;
   JobRunner runner_;
   // Fleet models, one per policy, because a policy must not learn from another policy's limits.
   std::vector<std::unique_ptr<brain::FleetModels>> fleets_;
@@ -53,27 +79,21 @@ class ReplayRun {
   std::vector<std::unique_ptr<JobState>> states_;
   absl::flat_hash_map<std::string, JobId> latest_run_;  // latest run of each program, by its logical name
   std::vector<JobDayOutcome> outcomes_;                 // outcomes of the current day, one per job
-  double state_bytes_sum_ = 0;
-  uint64_t states_measured_ = 0;
+  ReplaySums sums_;
   ReplayResult result_;
 };
 
 void ReplayRun::PrepareResult() {
-  for (const brain::PolicyPair p : options_.policies) {
-    for (Resource r : options_.resources) {
-      LaneResult& lane = result_.lanes.emplace_back();
-      lane.policy = p;
-      lane.resource = r;
-      lane.per_job.resize(source_.jobs().size());
-    }
-  }
-  result_.days_total = source_.days().size();
-  result_.capped_at_owner = options_.cap_at_owner;
+  result_ = EmptyResult(options_);
+  for (LaneResult& lane : result_.lanes) lane.per_job.resize(source_.jobs().size());
+  result_.jobs = source_.jobs().size();
+  result_.days_total = days().size();
+  result_.first_day = days().front();
   states_.resize(source_.jobs().size());
 }
 
 void ReplayRun::SetFirstScored(const std::vector<JobDay>& jobs) {
-  int64_t first_s = INT64_MAX;
+  int64_t first_s = part_ != nullptr ? part_->first_s : INT64_MAX;
   for (const JobDay& j : jobs) {
     if (!j.windows.empty()) first_s = std::min(first_s, j.windows.front().window.start_s());
   }
@@ -103,7 +123,11 @@ void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
         it->second = j.job;
       }
     }
-    if (state == nullptr) state = runner_.NewState(info, fleets_);
+    if (state == nullptr) {
+      state = runner_.NewState(info, fleets_);
+      state->made_for = j.job;
+    }
+    state->key = brain::JobKey(info.name);
   }
 }
 
@@ -127,29 +151,13 @@ absl::Status ReplayRun::TakeAnswers(const std::vector<JobDay>& jobs, int32_t day
 
 absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
   const bool scored = day >= result_.first_scored_day;
-  for (LaneResult& lane : result_.lanes) {
-    lane.fleet.push_back({.day = day});
-    lane.risks.BeginDay(day);
-  }
+  sums_.BeginDay(day);
   for (size_t i = 0; i < num_jobs; ++i) {
     const JobDayOutcome& out = outcomes_[i];
     result_.job_windows += out.steps;
-    if (scored) AddTo(result_.recorded, out.recorded);
-    for (size_t l = 0; l < out.scores.size(); ++l) {
-      const DayScore& score = out.scores[l];
-      LaneResult& lane = result_.lanes[l];
-      FleetDay& fleet = lane.fleet.back();
-      fleet.limit_seconds += score.limit_seconds;
-      fleet.owner_limit_seconds += score.owner_limit_seconds;
-      fleet.usage_seconds += score.usage_seconds;
-      fleet.job_days += score.windows > 0 ? 1 : 0;
-      fleet.oom_days += score.ooms > 0 ? 1 : 0;
-      fleet.changes += score.changes;
-      if (!scored) continue;
-      lane.summary.Add(score);
-      if (out.risks[l].has_value()) lane.risks.Add(*out.risks[l]);
-      lane.per_job[out.job.value].Add(score);
-    }
+    sums_.Add(out, scored);
+    for (size_t l = 0; l < out.scores.size() && scored; ++l)
+      result_.lanes[l].per_job[out.job.value].Add(out.scores[l]);
     if (hooks_.on_change == nullptr) continue;
     for (const LimitChange& change : out.changes) {
       if (absl::Status s = hooks_.on_change(change); !s.ok()) return s;
@@ -158,26 +166,34 @@ absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
   return absl::OkStatus();
 }
 
-void ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
-  // The models are independent, so they learn in parallel. The rows of a model are in job order, so the result
-  // does not depend on threads.
-  workers_.ForEach(2 * fleets_.size(), [&](size_t i) {
-    const size_t resource = i % 2;
-    brain::FleetRows rows;
-    for (size_t j = 0; j < num_jobs; ++j) {
-      const brain::FleetRows& more = outcomes_[j].rows[i / 2][resource];
-      rows.insert(rows.end(), more.begin(), more.end());
-    }
-    fleets_[i / 2]->CloseDay(kResources[resource], day, std::move(rows));
+absl::Status ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
+  FleetShares shares(fleets_.size());
+  for (size_t p = 0; p < fleets_.size(); ++p) {
+    for (const Resource r : kResources) shares[p].push_back(fleets_[p]->NewShare(r, day));
+  }
+  // The models are independent, so they learn in parallel.
+  workers_.ForEach(kNumResources * fleets_.size(), [&](size_t i) {
+    brain::FleetShare& share = shares[i / kNumResources][i % kNumResources];
+    for (size_t j = 0; j < num_jobs; ++j) share.Add(outcomes_[j].rows[i / kNumResources][i % kNumResources]);
   });
+  if (part_ != nullptr && part_->exchange != nullptr) {
+    absl::StatusOr<FleetShares> merged = part_->exchange(day, std::move(shares));
+    if (!merged.ok()) return merged.status();
+    shares = *std::move(merged);
+  }
+  workers_.ForEach(kNumResources * fleets_.size(), [&](size_t i) {
+    fleets_[i / kNumResources]->CloseDay(kResources[i % kNumResources],
+                                         std::move(shares[i / kNumResources][i % kNumResources]));
+  });
+  return absl::OkStatus();
 }
 
 void ReplayRun::EndJob(JobId job, const JobState& state) {
-  ++states_measured_;
+  sums_.AddEnded();
   for (size_t w = 0; w < state.worlds.size(); ++w) {
     for (size_t i = 0; i < state.worlds[w].lanes.size(); ++i) {
       const brain::Lane& lane = state.worlds[w].lanes[i].lane;
-      state_bytes_sum_ += static_cast<double>(lane.recommender().state_bytes());
+      sums_.AddState(lane.recommender().state_bytes());
       if (hooks_.on_job_end != nullptr) {
         hooks_.on_job_end(job, options_.policies[w], options_.resources[i], lane);
       }
@@ -209,15 +225,86 @@ absl::Status ReplayRun::RunDay(const std::vector<JobDay>& jobs, int32_t day) {
   // Release the jobs before the fleet models learn from this day. on_job_end explains a job's last decision, which
   // requires the models with which the decision was made.
   ReleaseEnded(jobs, day);
-  UpdateFleet(day, jobs.size());
+  return UpdateFleet(day, jobs.size());
+}
+
+std::string ReplayRun::Saved() const {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  out.Put(kStateVersion);
+  out.PutVarint(result_.days_done);
+  sums_.Save(result_, out);
+  for (const auto& fleet : fleets_) fleet->Save(out);
+  out.PutVarint(states_.size());
+  for (uint32_t job = 0; job < states_.size(); ++job) {
+    for (const LaneResult& lane : result_.lanes) lane.per_job[job].Save(out);
+    out.Put(static_cast<uint8_t>(states_[job] != nullptr));
+    if (states_[job] == nullptr) continue;
+    out.PutVarint(states_[job]->made_for.value);
+    JobRunner::Save(*states_[job], out);
+  }
+  out.PutVarint(latest_run_.size());
+  for (const auto& [program, job] : latest_run_) {
+    out.PutString(program);
+    out.PutVarint(job.value);
+  }
+  return bytes;
+}
+
+absl::Status ReplayRun::Resume(std::string_view state) {
+  const absl::Status damaged =
+      absl::DataLossError("a damaged checkpoint of a replay, or one of another replay");
+  ByteReader in(state);
+  if (in.Get<uint8_t>() != kStateVersion)
+    return absl::InvalidArgumentError("a checkpoint of a replay by another version of the program");
+  result_.days_done = in.GetVarint();
+  if (absl::Status s = sums_.Load(in, result_.lanes.size()); !s.ok()) return s;
+  ReplayResult so_far = EmptyResult(options_);
+  sums_.WriteTo(so_far);
+  sums_.GoOn();
+  result_.first_scored_s = so_far.first_scored_s;
+  result_.first_scored_day = so_far.first_scored_day;
+  result_.last_day = so_far.last_day;
+  result_.job_windows = so_far.job_windows;
+  for (const auto& fleet : fleets_) {
+    if (absl::Status s = fleet->Load(in); !s.ok()) return s;
+  }
+  if (in.GetVarint() != states_.size()) return damaged;
+  for (uint32_t job = 0; job < states_.size(); ++job) {
+    for (LaneResult& lane : result_.lanes) lane.per_job[job].Load(in);
+    if (in.Get<uint8_t>() == 0) continue;
+    const uint64_t made_for = in.GetVarint();
+    if (made_for >= states_.size()) return damaged;
+    states_[job] = runner_.NewState(source_.jobs()[made_for], fleets_);
+    states_[job]->made_for = JobId{static_cast<uint32_t>(made_for)};
+    states_[job]->key = brain::JobKey(source_.jobs()[job].name);
+    if (absl::Status s = runner_.Load(in, *states_[job]); !s.ok()) return s;
+  }
+  const uint64_t programs = in.GetVarint();
+  for (uint64_t i = 0; i < programs && !in.failed(); ++i) {
+    std::string program(in.GetString());
+    const uint64_t job = in.GetVarint();
+    if (job >= states_.size()) return damaged;
+    latest_run_[std::move(program)] = JobId{static_cast<uint32_t>(job)};
+  }
+  if (in.failed() || result_.days_done > days().size()) return damaged;
   return absl::OkStatus();
 }
 
+absl::Status ReplayRun::Checkpoint(int32_t day) const {
+  const bool is_due = part_ != nullptr && part_->on_checkpoint != nullptr && part_->checkpoint_days > 0 &&
+                      result_.days_done % static_cast<uint64_t>(part_->checkpoint_days) == 0 &&
+                      result_.days_done < days().size();
+  return is_due ? part_->on_checkpoint(day, Saved()) : absl::OkStatus();
+}
+
 absl::StatusOr<ReplayResult> ReplayRun::Run() {
-  if (source_.days().empty()) return absl::InvalidArgumentError("nothing to replay: the trace has no usage");
+  if (days().empty()) return absl::InvalidArgumentError("nothing to replay: the trace has no usage");
   PrepareResult();
-  result_.first_day = source_.days().front();
-  for (int32_t day : source_.days()) {
+  if (part_ != nullptr && !part_->resume.empty()) {
+    if (absl::Status s = Resume(part_->resume); !s.ok()) return s;
+  }
+  for (const int32_t day : std::span(days()).subspan(result_.days_done)) {
     if (hooks_.should_stop != nullptr && hooks_.should_stop()) {
       result_.partial = true;
       break;
@@ -228,6 +315,7 @@ absl::StatusOr<ReplayResult> ReplayRun::Run() {
     if (absl::Status s = RunDay(*jobs, day); !s.ok()) return s;
     result_.last_day = day;
     ++result_.days_done;
+    if (absl::Status s = Checkpoint(day); !s.ok()) return s;
     if (hooks_.on_progress != nullptr)
       hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
   }
@@ -235,15 +323,11 @@ absl::StatusOr<ReplayResult> ReplayRun::Run() {
   for (uint32_t i = 0; i < states_.size() && result_.partial; ++i) {
     if (states_[i] != nullptr && source_.last_day(JobId{i}) > result_.last_day) EndJob(JobId{i}, *states_[i]);
   }
-  if (states_measured_ > 0)
-    result_.state_bytes_per_job = state_bytes_sum_ / static_cast<double>(states_measured_);
+  sums_.WriteTo(result_);
   return std::move(result_);
 }
 
-}  // namespace
-
-absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options,
-                                    const ReplayHooks& hooks) {
+absl::Status Check(const ReplayOptions& options) {
   if (options.policies.empty()) return absl::InvalidArgumentError("no recommender to replay");
   if (options.resources.empty()) return absl::InvalidArgumentError("no resource to replay");
   if (options.managed.has_value() && options.managed->mode == Mode::kObserve &&
@@ -252,7 +336,73 @@ absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& opti
         "mode observe cannot be combined with feedback oom-restart: limits that are only shown cause no OOM "
         "kills");
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string SaveShares(const FleetShares& shares) {
+  std::string bytes;
+  ByteWriter out(&bytes);
+  for (const auto& of_policy : shares) {
+    for (const brain::FleetShare& share : of_policy) share.Save(out);
+  }
+  return bytes;
+}
+
+absl::StatusOr<FleetShares> MergeShares(const ReplayOptions& options, int32_t day,
+                                        const std::vector<std::string>& parts) {
+  const brain::FleetShare empty(day, options.settings.analogs);
+  FleetShares merged(options.policies.size(), std::vector(kNumResources, empty));
+  for (const std::string& part : parts) {
+    ByteReader in(part);
+    for (auto& of_policy : merged) {
+      for (brain::FleetShare& share : of_policy) {
+        brain::FleetShare read = empty;
+        if (!read.Load(in)) return absl::DataLossError("a damaged share of a part of the fleet");
+        share.Merge(read);
+      }
+    }
+    if (in.remaining() > 0) return absl::DataLossError("a share of a part of another replay");
+  }
+  return merged;
+}
+
+absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options,
+                                    const ReplayHooks& hooks) {
+  if (absl::Status s = Check(options); !s.ok()) return s;
   return ReplayRun(source, options, hooks).Run();
+}
+
+absl::StatusOr<PartResult> ReplayPart(DaySource& source, const ReplayOptions& options,
+                                      const ReplayHooks& hooks, const FleetPart& part) {
+  if (absl::Status s = Check(options); !s.ok()) return s;
+  ReplayRun run(source, options, hooks, &part);
+  absl::StatusOr<ReplayResult> result = run.Run();
+  if (!result.ok()) return result.status();
+  PartResult out{*std::move(result), ""};
+  ByteWriter writer(&out.sums);
+  run.sums().Save(out.result, writer);
+  return out;
+}
+
+absl::StatusOr<ReplayResult> MergeParts(const ReplayOptions& options, const std::vector<std::string>& sums) {
+  if (absl::Status s = Check(options); !s.ok()) return s;
+  if (sums.empty()) return absl::InvalidArgumentError("no parts to merge");
+  ReplayResult result = EmptyResult(options);
+  ReplaySums merged;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    ByteReader in(sums[i]);
+    ReplaySums part;
+    if (absl::Status s = part.Load(in, result.lanes.size()); !s.ok()) return s;
+    if (i == 0) {
+      merged = std::move(part);
+    } else if (absl::Status s = merged.Merge(part); !s.ok()) {
+      return s;
+    }
+  }
+  merged.WriteTo(result);
+  return result;
 }
 
 }  // namespace taut::tools

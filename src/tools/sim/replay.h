@@ -32,7 +32,7 @@ class DaySource {
   virtual const std::vector<int32_t>& days() const = 0;  // days with usage, ascending
   // Returns the last day on which the job has usage. The result determines only how long the job's state is kept.
   virtual int32_t last_day(JobId job) const = 0;
-  // Returns the jobs of a day, ascending by JobId. Called from one thread.
+  // Returns the jobs of a day, ascending by JobId; none for a day without usage. Called from one thread.
   virtual absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) = 0;
 };
 
@@ -90,10 +90,11 @@ struct RecordedKills {
 struct LaneResult {
   brain::PolicyPair policy;
   Resource resource;
-  LaneSummary summary;          // sums over the days after the warm-up
-  std::vector<Totals> per_job;  // totals over the days after the warm-up, by JobId
-  std::vector<FleetDay> fleet;  // fleet on all days, including the warm-up
-  brain::RiskTable risks;       // risks on the days after the warm-up
+  LaneSummary summary;           // sums over the days after the warm-up
+  std::vector<Totals> per_job;   // totals over the days after the warm-up, by JobId
+  OomDaysByJob oom_days_by_job;  // of jobs that were replayed as other parts and are not in per_job
+  std::vector<FleetDay> fleet;   // fleet on all days, including the warm-up
+  brain::RiskTable risks;        // risks on the days after the warm-up
 };
 
 struct ReplayResult {
@@ -103,6 +104,7 @@ struct ReplayResult {
   int32_t first_day = 0, last_day = 0, first_scored_day = 0;
   int64_t first_scored_s = 0;
   uint64_t days_done = 0, days_total = 0;
+  uint64_t jobs = 0;
   uint64_t job_windows = 0;        // number of stepped job-windows, over all resources
   bool partial = false;            // the replay was stopped before the end
   bool capped_at_owner = false;    // cap_at_owner of the options
@@ -114,6 +116,32 @@ struct DayAnswer {
   JobId job;
   Resource resource = Resource::kCpu;
   brain::ExternalLimit limit;
+};
+
+// What the fleet models of all policies learn from one day, by policy and IndexOf(Resource).
+using FleetShares = std::vector<std::vector<brain::FleetShare>>;
+
+std::string SaveShares(const FleetShares& shares);
+// Merges shares of one day that SaveShares wrote in replays with these options. Returns DataLoss for bytes that
+// SaveShares cannot have written.
+absl::StatusOr<FleetShares> MergeShares(const ReplayOptions& options, int32_t day,
+                                        const std::vector<std::string>& parts);
+
+// A fleet that is replayed in parts, such as by processes of several machines, of which a replay has one.
+struct FleetPart {
+  std::vector<int32_t> days;  // days with usage of any job of the fleet, ascending
+  int64_t first_s = 0;        // start of the fleet's first window
+  // Called at the end of each day with the share of this part. Returns the merged share of all parts. An error
+  // ends the replay with that error. Null: the fleet models learn from this part alone.
+  std::function<absl::StatusOr<FleetShares>(int32_t day, FleetShares own)> exchange = nullptr;
+  // Called with the state of this part after every `checkpoint_days` days but the last day. An error ends the
+  // replay with that error. 0 days: never.
+  int checkpoint_days = 0;
+  std::function<absl::Status(int32_t day, std::string state)> on_checkpoint = nullptr;
+  // State that on_checkpoint received in a replay of this part with the same source and options. The replay
+  // continues after the state's day: on_change receives the changes of later days only. The result is the same but
+  // for state_bytes_per_job, since loaded states may have buffers of another capacity. "": from the first day.
+  std::string resume = {};
 };
 
 struct ReplayHooks {
@@ -136,5 +164,16 @@ struct ReplayHooks {
 // observe with feedback oom-restart. Returns errors of LoadDay() and on_change.
 absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options,
                                     const ReplayHooks& hooks);
+// Replays a part of a fleet on the days of the fleet. `source` may have no day. `sums` are bytes of
+// ReplaySums::Save(), which merge with those of the other parts. Also returns errors of FleetPart::exchange.
+struct PartResult {
+  ReplayResult result;
+  std::string sums;
+};
+absl::StatusOr<PartResult> ReplayPart(DaySource& source, const ReplayOptions& options,
+                                      const ReplayHooks& hooks, const FleetPart& part);
+// Merges the sums of all parts to the result of the fleet, without `per_job`. Returns InvalidArgument or DataLoss
+// for sums that are not parts of one replay with these options.
+absl::StatusOr<ReplayResult> MergeParts(const ReplayOptions& options, const std::vector<std::string>& sums);
 
 }  // namespace taut::tools

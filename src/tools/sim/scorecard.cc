@@ -33,6 +33,37 @@ double SlackDistribution::ShareAtOrBelow(double slack) const {
   return static_cast<double>(seen) / static_cast<double>(count_);
 }
 
+void SlackDistribution::Merge(const SlackDistribution& other) {
+  for (size_t i = 0; i < bins_.size(); ++i) bins_[i] += other.bins_[i];
+  count_ += other.count_;
+}
+
+void SlackDistribution::Save(ByteWriter& out) const {
+  for (const uint64_t bin : bins_) out.PutVarint(bin);
+}
+
+bool SlackDistribution::Load(ByteReader& in) {
+  count_ = 0;
+  for (uint64_t& bin : bins_) {
+    bin = in.GetVarint();
+    count_ += bin;
+  }
+  return !in.failed();
+}
+
+void OomDaysByJob::Add(const Totals& job) {
+  if (job.job_days == 0) return;
+  ++jobs;
+  if (job.oom_days > 0) ++with[job.oom_days];
+  if (job.job_days >= kFewestDays) worst_share = std::max(worst_share, job.oom_day_share());
+}
+
+void OomDaysByJob::Merge(const OomDaysByJob& other) {
+  jobs += other.jobs;
+  for (const auto& [oom_days, count] : other.with) with[oom_days] += count;
+  worst_share = std::max(worst_share, other.worst_share);
+}
+
 void Totals::Add(const DayScore& day) {
   unlimited_windows += day.unlimited_windows;
   if (day.windows == 0) return;
@@ -53,6 +84,16 @@ void Totals::Add(const DayScore& day) {
   changes += day.changes;
   if (day.changes == 0) ++days_without_change;
   if (day.mean_tasks > 0) ooms_per_task_day_sum += day.ooms / day.mean_tasks;
+}
+
+void Totals::Save(ByteWriter& out) const {
+  for (const auto sum : kSums) out.Put(this->*sum);
+  for (const auto count : kCounts) out.PutVarint(this->*count);
+}
+
+void Totals::Load(ByteReader& in) {
+  for (const auto sum : kSums) this->*sum = in.Get<double>();
+  for (const auto count : kCounts) this->*count = in.GetVarint();
 }
 
 void LaneSummary::Add(const DayScore& day) {

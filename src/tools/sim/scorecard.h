@@ -15,8 +15,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
+#include "common/base/bytes.h"
 #include "common/model/resource.h"
 
 namespace taut::tools {
@@ -52,8 +54,13 @@ class SlackDistribution {
   // Returns the share of values at or below `slack`.
   double ShareAtOrBelow(double slack) const;
 
+  void Merge(const SlackDistribution& other);
+  void Save(ByteWriter& out) const;
+  // Reads the bytes that Save wrote. Returns false for bytes that Save cannot have written.
+  bool Load(ByteReader& in);
+
  private:
-  std::array<uint32_t, kBins> bins_{};
+  std::array<uint64_t, kBins> bins_{};
   uint64_t count_ = 0;
 };
 
@@ -71,7 +78,13 @@ struct Totals {
   // Sum over job-days of the ratio of OOMs to the mean number of running tasks
   double ooms_per_task_day_sum = 0;
 
+  // The fields by kind, for code that treats the fields alike.
+  static const std::array<double Totals::*, 8> kSums;
+  static const std::array<uint64_t Totals::*, 10> kCounts;
+
   void Add(const DayScore& day);
+  void Save(ByteWriter& out) const;
+  void Load(ByteReader& in);
   double mean_slack() const { return job_days > 0 ? slack_sum / static_cast<double>(job_days) : 0; }
   double oom_day_share() const { return Share(oom_days); }
   double serious_oom_day_share() const { return Share(serious_oom_days); }
@@ -95,6 +108,32 @@ struct Totals {
   double Share(uint64_t part) const {
     return job_days > 0 ? static_cast<double>(part) / static_cast<double>(job_days) : 0;
   }
+};
+
+inline constexpr std::array<double Totals::*, 8> Totals::kSums = {
+    &Totals::slack_sum,           &Totals::limit_seconds,        &Totals::owner_limit_seconds,
+    &Totals::limit_seconds_owned, &Totals::usage_seconds,        &Totals::usage_over_seconds,
+    &Totals::task_windows,        &Totals::ooms_per_task_day_sum};
+inline constexpr std::array<uint64_t Totals::*, 10> Totals::kCounts = {&Totals::job_days,
+                                                                       &Totals::windows,
+                                                                       &Totals::windows_over,
+                                                                       &Totals::unlimited_windows,
+                                                                       &Totals::ooms,
+                                                                       &Totals::oom_days,
+                                                                       &Totals::serious_oom_days,
+                                                                       &Totals::negative_slack_days,
+                                                                       &Totals::changes,
+                                                                       &Totals::days_without_change};
+
+// Number of jobs by number of OOM-days.
+struct OomDaysByJob {
+  static constexpr uint64_t kFewestDays = 7;  // minimum number of job-days for a meaningful share
+  uint64_t jobs = 0;                          // number of jobs with a scored day
+  std::map<uint64_t, uint64_t> with;  // number of jobs by their number of OOM-days, which is at least 1
+  double worst_share = 0;             // maximum share of OOM-days among jobs with kFewestDays job-days
+
+  void Add(const Totals& job);
+  void Merge(const OomDaysByJob& other);
 };
 
 // Totals of one recommender and resource, with distributions over all job-days.

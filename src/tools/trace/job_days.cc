@@ -23,8 +23,6 @@ struct DayBuffer {
   size_t bytes() const { return rows.bytes() + shares.bytes(); }
 };
 
-float OrAbsent(const std::optional<float>& v) { return v.value_or(kAbsent); }
-
 // Converts the rows of one day to JobDays.
 class DayBuilder {
  public:
@@ -333,7 +331,7 @@ struct JobDayStore::Impl {
 
   void SpillSome();
   absl::Status SpillDay(DayBuffer& day);
-  RowRecord Pack(const UsageRow& row, WindowId window);
+  void Store(const RowRecord& record, std::span<const RowShare> its_shares, int32_t day);
 
   const Options options;
   SpillFile spill;
@@ -352,35 +350,6 @@ struct JobDayStore::Impl {
   mutable FoldReport report;
   mutable std::set<int32_t> counted;  // days that `report` includes
 };
-
-RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
-  RowRecord record{.job = row.job.value, .task = row.task};
-  record.start_us = static_cast<uint32_t>(row.start.us - window.start_s() * kMicrosPerSecond);
-  record.window_in_day = static_cast<uint16_t>(window.index - window.day() * kWindowsPerDay);
-  record.seconds = static_cast<float>(static_cast<double>(row.end.us - row.start.us) / kMicrosPerSecond);
-  record.cpu_mean = OrAbsent(row.cpu_mean_cores);
-  record.cpu_peak = OrAbsent(row.cpu_max_cores);
-  record.memory_mean = OrAbsent(row.memory_mean_bytes);
-  record.memory_peak = OrAbsent(row.memory_peak_bytes);
-  record.cpu_limit = OrAbsent(row.cpu_limit_cores);
-  record.memory_limit = OrAbsent(row.memory_limit_bytes);
-  record.oom_kills = row.oom_kills.value_or(RowRecord::kNotTold);
-  shares.clear();
-  if (!row.cpu_percentiles_cores.empty()) {
-    SpreadPercentiles(row.cpu_percentiles_cores, row.cpu_fractions, shares);
-    record.num_shares = static_cast<uint16_t>(shares.size());
-    if (record.cpu_mean < 0) {
-      record.cpu_mean = static_cast<float>(MeanOfPercentiles(row.cpu_percentiles_cores, row.cpu_fractions));
-    }
-    if (record.cpu_peak < 0) record.cpu_peak = row.cpu_percentiles_cores.back();
-  }
-  // If the source has only the mean or only the peak, use this value for both.
-  if (record.cpu_peak < 0) record.cpu_peak = record.cpu_mean;
-  if (record.cpu_mean < 0) record.cpu_mean = record.cpu_peak;
-  if (record.memory_peak < 0) record.memory_peak = record.memory_mean;
-  if (record.memory_mean < 0) record.memory_mean = record.memory_peak;
-  return record;
-}
 
 // Writes days to the file until half of the budget is free, so that spilling is rare. Writes the largest days
 // first, because long runs are efficient.
@@ -418,28 +387,42 @@ void JobDayStore::OnJob(JobId id, const JobInfo& info) {
   impl_->job_last_day.push_back(INT32_MIN);
 }
 
+void JobDayStore::Impl::Store(const RowRecord& record, std::span<const RowShare> its_shares, int32_t day) {
+  // After a failed write, the result would be incomplete. Finish() returns the error.
+  if (!status.ok()) return;
+  ++report.rows;
+  const JobId job{record.job};
+  const WindowId window{day * kWindowsPerDay + record.window_in_day};
+  if (record.cpu_limit >= 0) cpu_limits.AddRow(job, window, record.cpu_limit);
+  if (record.memory_limit >= 0) memory_limits.AddRow(job, window, record.memory_limit);
+  job_last_day[record.job] = std::max(job_last_day[record.job], day);
+  if (last_buffer == nullptr || day != last_day) {
+    last_buffer = &days[day];
+    last_day = day;
+  }
+  const size_t before = last_buffer->bytes();
+  last_buffer->rows.PushBack(record);
+  for (const RowShare& share : its_shares) last_buffer->shares.PushBack(share);
+  bytes += last_buffer->bytes() - before;
+  if (bytes > options.memory_budget_bytes) SpillSome();
+}
+
 void JobDayStore::OnUsage(const UsageRow& row) {
   Impl& my = *impl_;
   assert(!my.finished && row.job.value < my.jobs.size() && row.end > row.start);
-  // After a failed write, the result would be incomplete. Finish() returns the error.
-  if (!my.status.ok()) return;
-  ++my.report.rows;
-  const WindowId window = WindowId::Of(row.start);
-  const RowRecord record = my.Pack(row, window);
-  if (record.cpu_limit >= 0) my.cpu_limits.AddRow(row.job, window, record.cpu_limit);
-  if (record.memory_limit >= 0) my.memory_limits.AddRow(row.job, window, record.memory_limit);
-  const int32_t day = window.day();
-  my.job_last_day[row.job.value] = std::max(my.job_last_day[row.job.value], day);
-  if (my.last_buffer == nullptr || day != my.last_day) {
-    my.last_buffer = &my.days[day];
-    my.last_day = day;
+  const RowRecord record = PackRow(row, my.shares);  // sets the shares
+  my.Store(record, my.shares, WindowId::Of(row.start).day());
+}
+
+void JobDayStore::AddRows(JobId job, int32_t day, const DayRows& rows) {
+  Impl& my = *impl_;
+  assert(!my.finished && job.value < my.jobs.size());
+  std::span<const RowShare> rest = rows.shares;
+  for (RowRecord row : rows.rows) {
+    row.job = job.value;
+    my.Store(row, rest.first(row.num_shares), day);
+    rest = rest.subspan(row.num_shares);
   }
-  DayBuffer& buffer = *my.last_buffer;
-  const size_t before = buffer.bytes();
-  buffer.rows.PushBack(record);
-  for (const RowShare& share : my.shares) buffer.shares.PushBack(share);
-  my.bytes += buffer.bytes() - before;
-  if (my.bytes > my.options.memory_budget_bytes) my.SpillSome();
 }
 
 void JobDayStore::OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,

@@ -88,6 +88,42 @@ double MeanOfPercentiles(std::span<const float> values, std::span<const float> f
 
 namespace {
 
+float OrAbsent(const std::optional<float>& v) { return v.value_or(kAbsent); }
+
+}  // namespace
+
+RowRecord PackRow(const UsageRow& row, std::vector<RowShare>& shares) {
+  const WindowId window = WindowId::Of(row.start);
+  RowRecord record{.job = row.job.value, .task = row.task};
+  record.start_us = static_cast<uint32_t>(row.start.us - window.start_s() * kMicrosPerSecond);
+  record.window_in_day = static_cast<uint16_t>(window.index - window.day() * kWindowsPerDay);
+  record.seconds = static_cast<float>(static_cast<double>(row.end.us - row.start.us) / kMicrosPerSecond);
+  record.cpu_mean = OrAbsent(row.cpu_mean_cores);
+  record.cpu_peak = OrAbsent(row.cpu_max_cores);
+  record.memory_mean = OrAbsent(row.memory_mean_bytes);
+  record.memory_peak = OrAbsent(row.memory_peak_bytes);
+  record.cpu_limit = OrAbsent(row.cpu_limit_cores);
+  record.memory_limit = OrAbsent(row.memory_limit_bytes);
+  record.oom_kills = row.oom_kills.value_or(RowRecord::kNotTold);
+  shares.clear();
+  if (!row.cpu_percentiles_cores.empty()) {
+    SpreadPercentiles(row.cpu_percentiles_cores, row.cpu_fractions, shares);
+    record.num_shares = static_cast<uint16_t>(shares.size());
+    if (record.cpu_mean < 0) {
+      record.cpu_mean = static_cast<float>(MeanOfPercentiles(row.cpu_percentiles_cores, row.cpu_fractions));
+    }
+    if (record.cpu_peak < 0) record.cpu_peak = row.cpu_percentiles_cores.back();
+  }
+  // If the source has only the mean or only the peak, use this value for both.
+  if (record.cpu_peak < 0) record.cpu_peak = record.cpu_mean;
+  if (record.cpu_mean < 0) record.cpu_mean = record.cpu_peak;
+  if (record.memory_peak < 0) record.memory_peak = record.memory_mean;
+  if (record.memory_mean < 0) record.memory_mean = record.memory_peak;
+  return record;
+}
+
+namespace {
+
 constexpr size_t kRowWords = sizeof(RowRecord) / sizeof(uint32_t);
 
 // Columns compress better and faster than rows, because similar values are adjacent.
@@ -144,24 +180,38 @@ absl::Status SpillFile::Open() {
   return absl::OkStatus();
 }
 
+std::string Compress(const DayRows& rows) {
+  const std::vector<uint32_t> columns = ToColumns(rows);
+  const size_t raw_bytes = columns.size() * sizeof(uint32_t);
+  std::string packed(ZSTD_compressBound(raw_bytes), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), columns.data(), raw_bytes, 1));
+  return packed;
+}
+
+bool Decompress(std::string_view packed, uint64_t num_rows, uint64_t num_shares, DayRows& out) {
+  std::vector<uint32_t> columns(num_rows * kRowWords + num_shares);
+  const size_t raw_bytes = columns.size() * sizeof(uint32_t);
+  const size_t size = ZSTD_decompress(columns.data(), raw_bytes, packed.data(), packed.size());
+  if (ZSTD_isError(size) || size != raw_bytes) return false;
+  FromColumns(columns, num_rows, num_shares, out);
+  return true;
+}
+
 absl::StatusOr<SpillFile::Run> SpillFile::Append(const DayRows& day) {
   if (fd_ < 0) {
     if (absl::Status s = Open(); !s.ok()) return s;
   }
-  const std::vector<uint32_t> columns = ToColumns(day);
-  const size_t raw_bytes = columns.size() * sizeof(uint32_t);
-  std::string packed(ZSTD_compressBound(raw_bytes), '\0');
-  const size_t size = ZSTD_compress(packed.data(), packed.size(), columns.data(), raw_bytes, 1);
-  if (ZSTD_isError(size)) return absl::InternalError(fmt::format("zstd: {}", ZSTD_getErrorName(size)));
-  for (size_t done = 0; done < size;) {
-    const ssize_t n = pwrite(fd_, packed.data() + done, size - done, static_cast<off_t>(end_ + done));
+  const std::string packed = Compress(day);
+  for (size_t done = 0; done < packed.size();) {
+    const ssize_t n =
+        pwrite(fd_, packed.data() + done, packed.size() - done, static_cast<off_t>(end_ + done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0)
       return FileError(fmt::format("write after {} bytes", end_ + done), directory_, n < 0 ? errno : ENOSPC);
     done += static_cast<size_t>(n);
   }
-  const Run run{end_, size, day.rows.size(), day.shares.size()};
-  end_ += size;
+  const Run run{end_, packed.size(), day.rows.size(), day.shares.size()};
+  end_ += packed.size();
   return run;
 }
 
@@ -174,14 +224,10 @@ absl::Status SpillFile::Read(const Run& run, DayRows& out) const {
     if (n <= 0) return FileError("read back", directory_, n < 0 ? errno : EIO);
     done += static_cast<size_t>(n);
   }
-  std::vector<uint32_t> columns(run.rows * kRowWords + run.shares);
-  const size_t raw_bytes = columns.size() * sizeof(uint32_t);
-  const size_t size = ZSTD_decompress(columns.data(), raw_bytes, packed.data(), packed.size());
-  if (ZSTD_isError(size) || size != raw_bytes) {
+  if (!Decompress(packed, run.rows, run.shares, out)) {
     return absl::DataLossError(
         fmt::format("the temporary file in {} is damaged: checksum mismatch", directory_));
   }
-  FromColumns(columns, run.rows, run.shares, out);
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -86,6 +87,15 @@ struct DayRows {
   std::vector<RowRecord> rows;
   std::vector<RowShare> shares;
 };
+
+// Packs a row, and sets `shares` to its CPU distribution. If the source has only the mean or only the
+// peak of a resource, the value is used for both.
+RowRecord PackRow(const UsageRow& row, std::vector<RowShare>& shares);
+
+// Compresses rows by columns.
+std::string Compress(const DayRows& rows);
+// Appends to `out` the rows that Compress() packed. Returns false for damaged bytes. Memory: the rows.
+bool Decompress(std::string_view packed, uint64_t num_rows, uint64_t num_shares, DayRows& out);
 
 // A temporary file without a name, which the system deletes when the process ends for any reason. Not thread-safe.
 class SpillFile {

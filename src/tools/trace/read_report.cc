@@ -76,4 +76,67 @@ void ReadReport::Keep(std::string_view cause, std::string_view file, uint64_t li
   Count(file, line, text, kept[std::string(cause)]);
 }
 
+namespace {
+
+using Causes = std::map<std::string, ReadReport::Cause>;
+
+constexpr std::array kCounts = {&ReadReport::files, &ReadReport::bytes_compressed, &ReadReport::bytes,
+                                &ReadReport::rows, &ReadReport::rows_used};
+constexpr std::array kCauses = {&ReadReport::skipped, &ReadReport::kept};
+
+void SaveTexts(const std::vector<std::string>& texts, ByteWriter& out) {
+  out.PutVarint(texts.size());
+  for (const std::string& text : texts) out.PutString(text);
+}
+
+bool LoadTexts(ByteReader& in, std::vector<std::string>& texts) {
+  const uint64_t count = in.GetVarint();
+  for (uint64_t i = 0; i < count && !in.failed(); ++i) texts.emplace_back(in.GetString());
+  return !in.failed();
+}
+
+}  // namespace
+
+void ReadReport::Merge(const ReadReport& other) {
+  for (const auto count : kCounts) this->*count += other.*count;
+  for (const auto causes : kCauses) {
+    for (const auto& [name, cause] : other.*causes) {
+      Cause& sum = (this->*causes)[name];
+      sum.count += cause.count;
+      for (const std::string& example : cause.examples)
+        if (sum.examples.size() < kExamples) sum.examples.push_back(example);
+    }
+  }
+  for (const std::string& warning : other.warnings)
+    if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
+}
+
+void ReadReport::Save(ByteWriter& out) const {
+  for (const auto count : kCounts) out.PutVarint(this->*count);
+  for (const auto causes : kCauses) {
+    const Causes& all = this->*causes;
+    out.PutVarint(all.size());
+    for (const auto& [name, cause] : all) {
+      out.PutString(name);
+      out.PutVarint(cause.count);
+      SaveTexts(cause.examples, out);
+    }
+  }
+  SaveTexts(warnings, out);
+}
+
+bool ReadReport::Load(ByteReader& in) {
+  *this = {};
+  for (const auto count : kCounts) this->*count = in.GetVarint();
+  for (const auto causes : kCauses) {
+    const uint64_t size = in.GetVarint();
+    for (uint64_t i = 0; i < size && !in.failed(); ++i) {
+      Cause& cause = (this->*causes)[std::string(in.GetString())];
+      cause.count = in.GetVarint();
+      if (!LoadTexts(in, cause.examples)) return false;
+    }
+  }
+  return LoadTexts(in, warnings);
+}
+
 }  // namespace taut::tools

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/base/byte_units.h"
+#include "common/base/bytes.h"
 #include "common/model/usage.h"
 
 namespace taut::brain {
@@ -67,6 +68,12 @@ struct ReadReport {
   std::vector<std::string> warnings;     // warnings, such as truncated files or ambiguous units
   void Skip(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
   void Keep(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
+
+  // Adds the counts of other files. Keeps the first examples of each cause.
+  void Merge(const ReadReport& other);
+  void Save(ByteWriter& out) const;
+  // Reads the bytes that Save wrote. Returns false for bytes that Save cannot have written.
+  bool Load(ByteReader& in);
 };
 
 class TraceSink {

@@ -1,0 +1,72 @@
+// What the fleet models learn from some jobs at the end of a day. Shares of parts of a fleet merge to the share of
+// the whole fleet: to equal bytes in any order and for any division of the jobs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "brain/recommend/distribution_forest.h"
+#include "brain/recommend/fleet_row.h"
+#include "brain/recommend/settings.h"
+#include "common/base/bottom_k.h"
+#include "common/base/order_free_sum.h"
+
+namespace taut::brain {
+
+// Writes the rows of a sample with their keys, ascending by key.
+void SaveSample(BottomK<DistributionForest::Row> sample, ByteWriter& out);
+
+// The share of jobs with analogs. Size: at most 2 max_rows lessons and 2 solver_jobs cases.
+struct AnalogShare {
+  AnalogShare(int32_t its_day, const AnalogSettings& settings)
+      : day(its_day),
+        sample(static_cast<size_t>(settings.max_rows)),
+        panel(static_cast<size_t>(settings.solver_jobs)) {}
+
+  // Adds a row without `work`.
+  void Add(const FleetRow& row);
+  // Adds the share of other jobs on the same day.
+  void Merge(const AnalogShare& other);
+  void Save(ByteWriter& out) const;
+  bool Load(ByteReader& in);
+
+  int32_t day;
+  uint64_t jobs = 0;      // number of rows
+  uint64_t lessons = 0;   // number of rows with a lesson
+  uint64_t verdicts = 0;  // number of rows with a verdict
+  uint64_t overruns = 0;  // number of verdicts with an overrun
+  uint64_t warnings = 0, warnings_true = 0;
+  OrderFreeSum limits;                      // owners' limits; the week's peak of a job without owner's limit
+  OrderFreeSum promised;                    // chances of an overrun, over the verdicts
+  BottomK<DistributionForest::Row> sample;  // sample of the lessons
+  BottomK<AnalogCase> panel;                // sample of the jobs without a target share of their own
+};
+
+// The share of jobs with the work function.
+struct WorkShare {
+  // Adds a row with `work`.
+  void Add(const FleetWork& work);
+  void Merge(const WorkShare& other);
+  void Save(ByteWriter& out) const;
+  bool Load(ByteReader& in);
+
+  uint64_t jobs = 0;
+  OrderFreeSum size;        // of all jobs
+  OrderFreeSum over, used;  // of seasoned jobs
+};
+
+// The share of one resource for all fleet models.
+struct FleetShare {
+  FleetShare(int32_t day, const AnalogSettings& settings) : analogs(day, settings) {}
+  void Add(std::span<const FleetRow> rows);
+  void Merge(const FleetShare& other);
+  void Save(ByteWriter& out) const;
+  // Reads the bytes that Save of a share of the same day and settings wrote. Returns false for bytes that Save
+  // cannot have written; the share is then unusable.
+  bool Load(ByteReader& in);
+
+  AnalogShare analogs;
+  WorkShare works;
+};
+
+}  // namespace taut::brain
