@@ -105,10 +105,10 @@ def show(args, title, files):
             chosen = [study.choice(parts, key) for parts in others]
             every = study.choice(list(folds), key)
             base = study.mean(list(folds), {})[0]
-            by_value = ", ".join(f"{value:g}: {study.mean(list(folds), {key: value})[0] / base:.3f}"
+            by_value = ", ".join(f"{value}: {study.mean(list(folds), {key: value})[0] / base:.3f}"
                                  for value in study.values[key][1:])
-            print(f"{key:<31} {study.values[key][0]:>8g}   {'':<20}" + " ".join(f"{v:>6g}" for v in chosen)
-                  + f"   {every:>6g}   {by_value}", flush=True)
+            print(f"{key:<31} {str(study.values[key][0]):>8}   {'':<20}" + " ".join(f"{v!s:>6}" for v in chosen)
+                  + f"   {every!s:>6}   {by_value}", flush=True)
         print(f"{'all that were chosen, together':<40} " + "   ".join(f"{'of ' + name:>26}" for name in study.hidden))
         for held in folds:
             settings = {key: study.choice(others[held], key) for key in study.values}
