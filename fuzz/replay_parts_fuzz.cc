@@ -1,5 +1,5 @@
-// Fuzzes what the parts of a replay exchange: packs of job-days, shares of what the fleet models learn, and sums. The
-// bytes are refused, or yield days, shares and results that can be used.
+// Fuzzes what the parts of a replay exchange: packs of job-days, shares of what the fleet models learn, and sums.
+// The bytes are refused, or yield days, shares and results that can be used.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

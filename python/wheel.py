@@ -19,6 +19,10 @@ Name: tautline
 Version: {version}
 Summary: Replays recorded usage through Tautline's recommenders, on Arrow tables
 Requires-Python: >=3.9
+Provides-Extra: spark
+Requires-Dist: pyspark>=4,<5; extra == "spark"
+Requires-Dist: pyarrow>=16; extra == "spark"
+Requires-Dist: pandas<3; extra == "spark"
 """
 
 

@@ -39,13 +39,14 @@ absl::StatusOr<ArrowColumn> ArrowColumn::Create(const ArrowSchema& schema, std::
     Layout layout;
   };
   constexpr Type kTypes[] = {
-      {"c", Kind::kInteger, Layout::kI8},     {"C", Kind::kInteger, Layout::kU8},
-      {"s", Kind::kInteger, Layout::kI16},    {"S", Kind::kInteger, Layout::kU16},
-      {"i", Kind::kInteger, Layout::kI32},    {"I", Kind::kInteger, Layout::kU32},
-      {"l", Kind::kInteger, Layout::kI64},    {"L", Kind::kInteger, Layout::kU64},
-      {"f", Kind::kReal, Layout::kF32},       {"g", Kind::kReal, Layout::kF64},
-      {"u", Kind::kText, Layout::kUtf8},      {"U", Kind::kText, Layout::kLargeUtf8},
-      {"vu", Kind::kText, Layout::kUtf8View},
+      {"c", Kind::kInteger, Layout::kI8},      {"C", Kind::kInteger, Layout::kU8},
+      {"s", Kind::kInteger, Layout::kI16},     {"S", Kind::kInteger, Layout::kU16},
+      {"i", Kind::kInteger, Layout::kI32},     {"I", Kind::kInteger, Layout::kU32},
+      {"l", Kind::kInteger, Layout::kI64},     {"L", Kind::kInteger, Layout::kU64},
+      {"f", Kind::kReal, Layout::kF32},        {"g", Kind::kReal, Layout::kF64},
+      {"u", Kind::kText, Layout::kUtf8},       {"U", Kind::kText, Layout::kLargeUtf8},
+      {"vu", Kind::kText, Layout::kUtf8View},  {"z", Kind::kBytes, Layout::kUtf8},
+      {"Z", Kind::kBytes, Layout::kLargeUtf8},
   };
   ArrowColumn out;
   out.what_ = what;

@@ -1,5 +1,5 @@
 // Reads values of one column of Arrow data of any supported type: integers, floating-point numbers, decimals,
-// times, texts, and dictionaries of these types.
+// times, texts, bytes, and dictionaries of these types.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace taut::python {
 // A column of a stream. Not thread-safe. Values are read without a copy of the column.
 class ArrowColumn {
  public:
-  enum class Kind : uint8_t { kInteger, kReal, kDecimal, kTime, kText };
+  enum class Kind : uint8_t { kInteger, kReal, kDecimal, kTime, kText, kBytes };
 
   // `what` names the column in errors. For a type without a Kind, returns InvalidArgument with the allowed types.
   static absl::StatusOr<ArrowColumn> Create(const ArrowSchema& schema, std::string_view what);
@@ -34,7 +34,7 @@ class ArrowColumn {
   // Return the value of a row that is not null, for columns of the kinds named here.
   int64_t Integer(int64_t row) const;        // kInteger, kTime; saturates above 2^63 - 1
   double Real(int64_t row) const;            // kInteger, kReal, kDecimal
-  std::string_view Text(int64_t row) const;  // kText; valid as long as the array
+  std::string_view Text(int64_t row) const;  // kText, kBytes; valid as long as the array
 
  private:
   // Returns the integer that the column itself stores: the index of a dictionary.

@@ -1,6 +1,7 @@
 #include "arrow_table.h"
 
 #include <bit>
+#include <iterator>
 #include <utility>
 
 namespace taut::python {
@@ -190,6 +191,10 @@ void ArrowTable::Add(std::string name, Values values) {
     out.words = std::move(times->us);
   } else if (const auto* own = std::get_if<Texts>(&values)) {
     Fill(*own, out);
+  } else if (auto* bytes = std::get_if<Bytes>(&values)) {
+    Fill(Texts(std::make_move_iterator(bytes->values.begin()), std::make_move_iterator(bytes->values.end())),
+         out);
+    out.format = "z";
   } else {
     auto& texts = std::get<Names>(values);
     out.format = "u";

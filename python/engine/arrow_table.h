@@ -27,7 +27,10 @@ class ArrowTable {
     std::vector<int32_t> of_row;
   };
   using Texts = std::vector<std::optional<std::string>>;
-  using Values = std::variant<Reals, Integers, Times, Names, Texts>;
+  struct Bytes {
+    std::vector<std::string> values;  // together below 2 GiB
+  };
+  using Values = std::variant<Reals, Integers, Times, Names, Texts, Bytes>;
 
   ArrowTable() = default;
   ArrowTable(ArrowTable&&) = default;

@@ -11,5 +11,6 @@ namespace taut::python {
 
 void BindCommands(nanobind::module_& m);
 void BindRecommender(nanobind::module_& m);
+void BindParts(nanobind::module_& m);
 
 }  // namespace taut::python

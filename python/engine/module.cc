@@ -15,11 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "arrow_stream.h"
 #include "arrow_table.h"
 #include "bindings.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"
 #include "python_lane.h"
+#include "result_tables.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/decisions.h"
 #include "tools/cli/explain_text.h"
@@ -34,7 +36,6 @@
 namespace taut::python {
 namespace {
 
-using tools::LaneResult;
 using tools::LimitChange;
 using tools::LoadedTrace;
 
@@ -55,25 +56,6 @@ std::unique_ptr<LoadedTrace> Load(const GivenTable* table, tools::TraceArgs args
   return *std::move(trace);
 }
 
-std::shared_ptr<const ArrowTable> Done(ArrowTable table) {
-  return std::make_shared<const ArrowTable>(std::move(table));
-}
-
-// Numbers texts in the order of their first appearance.
-class NameColumn {
- public:
-  void Add(const std::string& name) {
-    const auto [at, is_new] = numbers_.try_emplace(name, static_cast<int32_t>(out_.names.size()));
-    if (is_new) out_.names.push_back(name);
-    out_.of_row.push_back(at->second);
-  }
-  ArrowTable::Names Take() { return std::move(out_); }
-
- private:
-  std::map<std::string, int32_t> numbers_;
-  ArrowTable::Names out_;
-};
-
 // A finished replay, with the trace that it replayed.
 class Replayed {
  public:
@@ -92,105 +74,14 @@ class Replayed {
     });
   }
 
-  std::shared_ptr<const ArrowTable> Scores() const {
-    ArrowTable out;
-    NameColumn recommenders, resources, units;
-    std::vector<std::vector<tools::LaneScore>> rows;
-    for (const LaneResult& lane : result_.lanes) {
-      recommenders.Add(NameOf(lane.policy));
-      resources.Add(std::string(Name(lane.resource)));
-      units.Add(std::string(UnitName(lane.resource)));
-      rows.push_back(tools::LaneScores(lane, result_.first_scored_day));
-    }
-    out.Add("recommender", recommenders.Take());
-    out.Add("resource", resources.Take());
-    out.Add("unit", units.Take());
-    for (size_t i = 0; !rows.empty() && i < rows[0].size(); ++i) {
-      if (std::holds_alternative<uint64_t>(rows[0][i].value)) {
-        ArrowTable::Integers values;
-        for (const auto& row : rows)
-          values.emplace_back(static_cast<int64_t>(std::get<uint64_t>(row[i].value)));
-        out.Add(std::string(rows[0][i].name), std::move(values));
-        continue;
-      }
-      ArrowTable::Reals values;
-      for (const auto& row : rows) {
-        const auto* number = std::get_if<double>(&row[i].value);
-        values.push_back(number != nullptr ? std::optional(*number) : std::nullopt);
-      }
-      out.Add(std::string(rows[0][i].name), std::move(values));
-    }
-    return Done(std::move(out));
-  }
-
-  std::shared_ptr<const ArrowTable> Jobs() const {
-    ArrowTable out;
-    NameColumn jobs, recommenders, resources;
-    ArrowTable::Integers job_days, oom_days, serious, ooms, changes, windows, windows_over;
-    ArrowTable::Reals slack, limit, owner, usage, over;
-    for (const LaneResult& lane : result_.lanes) {
-      for (size_t i = 0; i < lane.per_job.size(); ++i) {
-        const tools::Totals& t = lane.per_job[i];
-        if (t.job_days == 0) continue;
-        jobs.Add(trace_->jobs()[i].name);
-        recommenders.Add(NameOf(lane.policy));
-        resources.Add(std::string(Name(lane.resource)));
-        for (const auto& [to, value] : {std::pair{&job_days, t.job_days},
-                                        {&oom_days, t.oom_days},
-                                        {&serious, t.serious_oom_days},
-                                        {&ooms, t.ooms},
-                                        {&changes, t.changes},
-                                        {&windows, t.windows},
-                                        {&windows_over, t.windows_over}})
-          to->emplace_back(static_cast<int64_t>(value));
-        for (const auto& [to, value] : {std::pair{&slack, t.mean_slack()},
-                                        {&limit, t.limit_seconds},
-                                        {&owner, t.owner_limit_seconds},
-                                        {&usage, t.usage_seconds},
-                                        {&over, t.usage_over_seconds}})
-          to->emplace_back(value);
-      }
-    }
-    out.Add("job", jobs.Take());
-    out.Add("recommender", recommenders.Take());
-    out.Add("resource", resources.Take());
-    out.Add("job_days", std::move(job_days));
-    out.Add("slack_mean", std::move(slack));
-    out.Add("limit_seconds", std::move(limit));
-    out.Add("owner_limit_seconds", std::move(owner));
-    out.Add("usage_seconds", std::move(usage));
-    out.Add("windows", std::move(windows));
-    out.Add("windows_over", std::move(windows_over));
-    out.Add("usage_over_seconds", std::move(over));
-    out.Add("oom_days", std::move(oom_days));
-    out.Add("serious_oom_days", std::move(serious));
-    out.Add("ooms", std::move(ooms));
-    out.Add("changes", std::move(changes));
-    return Done(std::move(out));
-  }
+  std::shared_ptr<const ArrowTable> Scores() const { return ScoresTable(result_, label_); }
+  std::shared_ptr<const ArrowTable> Jobs() const { return JobsTable(result_, trace_->jobs(), label_); }
 
   // Returns the changes of limits, of one job or of all.
   std::shared_ptr<const ArrowTable> Decisions(const std::optional<std::string>& job) const {
     std::optional<JobId> only;
     if (job.has_value()) only = ValueOf(trace_->FindJob(*job));
-    ArrowTable out;
-    ArrowTable::Times times;
-    NameColumn jobs, recommenders, resources;
-    ArrowTable::Reals limits;
-    for (const LimitChange& c : changes_) {
-      if (only.has_value() && c.job != *only) continue;
-      times.us.push_back(c.from.start_s() * kMicrosPerSecond);
-      jobs.Add(trace_->jobs()[c.job.value].name);
-      resources.Add(std::string(Name(c.resource)));
-      recommenders.Add(NameOf(c.policy));
-      limits.push_back(c.limit);
-    }
-    out.Add("time", std::move(times));
-    out.Add("job", jobs.Take());
-    out.Add("resource", resources.Take());
-    out.Add("recommender", recommenders.Take());
-    out.Add("limit", std::move(limits));
-    return Done(std::move(out));
+    return DecisionsTable(changes_, trace_->jobs(), only, label_);
   }
 
   // Returns the sentences that explain the limits of a job as of a time (seconds since 1970; absent: the end), by
@@ -263,8 +154,6 @@ class Replayed {
     Check(tools::CheckScored(options_, result_));
   }
 
-  std::string NameOf(brain::PolicyPair policy) const { return label_.empty() ? Name(policy) : label_; }
-
   std::string label_;  // name of the only lane; "": lanes have the names of their recommenders
   std::unique_ptr<LoadedTrace> trace_;
   tools::ReplayOptions options_;
@@ -308,7 +197,7 @@ class RowsSink final : public tools::TraceSink {
     out.Add("cpu_limit", std::move(cpu_limit_));
     out.Add("memory_limit", std::move(memory_limit_));
     out.Add("oom_kills", std::move(kills_));
-    return Done(std::move(out));
+    return std::make_shared<const ArrowTable>(std::move(out));
   }
 
  private:
@@ -329,16 +218,6 @@ std::shared_ptr<const ArrowTable> ReadTrace(const tools::TraceArgs& args) {
   return sink.Take();
 }
 
-nb::capsule StreamOf(const std::shared_ptr<const ArrowTable>& table) {
-  auto* stream = new ArrowArrayStream;
-  ArrowTable::Export(table, stream);
-  return nb::steal<nb::capsule>(PyCapsule_New(stream, "arrow_array_stream", [](PyObject* capsule) {
-    auto* owned = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule, "arrow_array_stream"));
-    if (owned->release != nullptr) owned->release(owned);
-    delete owned;
-  }));
-}
-
 }  // namespace
 }  // namespace taut::python
 
@@ -346,6 +225,8 @@ NB_MODULE(_engine, m) {
   using namespace taut::python;
   namespace tools = taut::tools;
 
+  // Objects that are still in use when the interpreter ends are no leaks.
+  nb::set_leak_warnings(false);
   nb::class_<tools::TraceArgs>(m, "TraceArgs")
       .def(nb::init<>())
       .def_rw("paths", &tools::TraceArgs::paths)
@@ -397,6 +278,7 @@ NB_MODULE(_engine, m) {
   m.def("read_trace", &ReadTrace);
   BindCommands(m);
   BindRecommender(m);
+  BindParts(m);
   m.def("recommenders", [] {
     std::vector<std::pair<std::string, std::string>> out;
     for (const taut::brain::PolicyInfo& p : taut::brain::Policies()) out.emplace_back(Name(p.policy), p.what);

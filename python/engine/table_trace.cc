@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "arrow_column.h"
+#include "arrow_stream.h"
 #include "common/base/no_limit.h"
 #include "common/base/printable.h"
 #include "common/base/strings.h"
@@ -44,25 +45,6 @@ constexpr std::array<std::string_view, kNumColumns> kColumns = {
 constexpr std::string_view kExpected =
     "expected time, job, cpu_cores or memory_bytes or both, and optionally task, cpu_limit, memory_limit, "
     "oom_kills, duration, cpu_max";
-
-struct Owned {
-  ArrowSchema schema{};
-  ArrowArray array{};
-  void ReleaseArray() {
-    if (array.release != nullptr) array.release(&array);
-    array = {};
-  }
-  ~Owned() {
-    ReleaseArray();
-    if (schema.release != nullptr) schema.release(&schema);
-  }
-};
-
-absl::Status StreamError(ArrowArrayStream& stream, int code) {
-  const char* const text = stream.get_last_error(&stream);
-  return absl::UnavailableError(
-      StrCat("the Arrow stream failed: ", text != nullptr ? text : std::strerror(code)));
-}
 
 class TableReader {
  public:
@@ -119,8 +101,9 @@ absl::Status TableReader::Begin(const ArrowSchema& schema) {
     if (!column.ok()) return column.status();
     const Kind kind = column->kind();
     const bool is_name = c == kJob || c == kTask;
-    const bool fits = is_name ? kind == Kind::kText || kind == Kind::kInteger
-                              : kind != Kind::kText && (kind != Kind::kTime || c == kTime);
+    const bool fits =
+        is_name ? kind == Kind::kText || kind == Kind::kInteger
+                : kind != Kind::kText && kind != Kind::kBytes && (kind != Kind::kTime || c == kTime);
     if (!fits) {
       return absl::InvalidArgumentError(StrCat("column \"", name, "\" has the Arrow type \"", field.format,
                                                "\"; expected ",
@@ -277,18 +260,15 @@ void TableReader::Finish() {
 
 absl::Status ReadTable(ArrowArrayStream& stream, bool strict, tools::TraceSink& sink,
                        tools::ReadReport& report, const RowProgress& progress) {
-  Owned owned;
-  if (const int code = stream.get_schema(&stream, &owned.schema); code != 0) return StreamError(stream, code);
   TableReader reader(strict, sink, report);
-  if (absl::Status s = reader.Begin(owned.schema); !s.ok()) return s;
-  while (true) {
-    if (const int code = stream.get_next(&stream, &owned.array); code != 0) return StreamError(stream, code);
-    if (owned.array.release == nullptr) break;
-    const absl::Status taken = reader.Take(owned.array);
-    owned.ReleaseArray();
-    if (!taken.ok()) return taken;
-    if (progress && !progress(report.rows)) return absl::CancelledError("reading was interrupted");
-  }
+  const absl::Status read = ReadStream(
+      stream, [&](const ArrowSchema& schema) { return reader.Begin(schema); },
+      [&](const ArrowArray& batch) {
+        if (absl::Status s = reader.Take(batch); !s.ok()) return s;
+        const bool go_on = !progress || progress(report.rows);
+        return go_on ? absl::OkStatus() : absl::CancelledError("reading was interrupted");
+      });
+  if (!read.ok()) return read;
   reader.Finish();
   return absl::OkStatus();
 }

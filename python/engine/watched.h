@@ -59,6 +59,7 @@ class GivenTable {
  public:
   explicit GivenTable(const nb::object& table);
   void PutInto(Watch& watch) const;
+  ArrowArrayStream& stream() const { return *stream_; }
 
  private:
   nb::object capsule_;  // owns stream_

@@ -19,7 +19,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 from . import _engine
 from ._engine import __version__
 from ._lanes import Day, Function, Lane, name_of
-from ._parts import Histogram, Recommender, Time, seconds_of, settings_of
+from ._parts import Histogram, Recommender, Time, engine_of, seconds_of, trace_of
 from ._verbs import Option, Outcome, Paths, Progress, Table, Verb, bar_for, is_table, paths_of
 from .commands import analyze, bill, compact, economy, overcommit, replicas, simulate, tune
 
@@ -174,30 +174,12 @@ def replay(
         FileNotFoundError: a path does not exist.
         KeyboardInterrupt: Ctrl-C, between two days.
     """
-    trace = _engine.TraceArgs()
-    trace.format = format
-    trace.from_ = from_
-    trace.to = to
-    trace.group = group
-    trace.strict = strict
-    trace.spill_memory = spill_memory
     given = table if is_table(table) else None
-    if given is None:
-        trace.paths = paths_of(table)
-    engine = _engine.EngineArgs()
+    trace = trace_of([] if given is not None else paths_of(table), format=format, from_=from_, to=to, group=group, strict=strict, spill_memory=spill_memory)
     lane = Lane(recommenders, time_limit) if callable(recommenders) else None
-    names = fallback if lane is not None else recommenders
-    engine.recommenders = [names] if isinstance(names, str) else list(names)  # type: ignore[arg-type]
-    engine.resources = [resources] if isinstance(resources, str) else list(resources)
-    engine.warmup = warmup
-    engine.feedback = feedback
-    engine.restart_delay = restart_delay
-    engine.mode = mode
-    engine.policy = settings_of(policy)
-    engine.set = settings_of(settings)
-    engine.cap_at_owner = cap_at_owner
-    engine.compatibility = compatibility
-    engine.threads = threads
+    engine = engine_of(fallback if lane is not None else recommenders, resources=resources, warmup=warmup, feedback=feedback,  # type: ignore[arg-type]
+                       restart_delay=restart_delay, mode=mode, policy=policy, settings=settings, cap_at_owner=cap_at_owner,
+                       compatibility=compatibility, threads=threads)
     if lane is None:
         return Result(_engine.replay(given, trace, engine, bar_for(progress), None, ""))
     name = name_of(recommenders)  # type: ignore[arg-type]
@@ -215,11 +197,7 @@ def read_trace(paths: Paths, *, format: str = "auto", strict: bool = False) -> T
     ``format``: as ``taut replay --format``. ``memory_bytes`` is the peak of the row where the trace has it, else the
     mean. Changes of limits that a trace has apart from its rows are in ``replay(paths)`` only.
     """
-    args = _engine.TraceArgs()
-    args.paths = paths_of(paths)
-    args.format = format
-    args.strict = strict
-    return Table(_engine.read_trace(args))
+    return Table(_engine.read_trace(trace_of(paths_of(paths), format=format, strict=strict)))
 
 
 def generate(path: Union[str, "_os.PathLike[str]"], *, jobs: int = 200, days: int = 28, seed: int = 1, start: str = "0") -> None:

@@ -1,0 +1,24 @@
+// Reads the batches of an Arrow stream, and makes streams of tables.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "arrow_c.h"
+#include "arrow_table.h"
+
+namespace taut::python {
+
+// Calls `begin` with the schema and `take` with each batch of `stream`, which the caller owns. Returns the first
+// error, and Unavailable with the stream's error.
+absl::Status ReadStream(ArrowArrayStream& stream,
+                        const std::function<absl::Status(const ArrowSchema&)>& begin,
+                        const std::function<absl::Status(const ArrowArray&)>& take);
+
+// Returns a capsule for __arrow_c_stream__. REQUIRES: the caller has the interpreter's lock.
+nanobind::capsule StreamOf(const std::shared_ptr<const ArrowTable>& table);
+
+}  // namespace taut::python
