@@ -1,5 +1,5 @@
-// Fuzzes what the parts of a replay exchange: packs of job-days, shares of what the fleet models learn, and sums.
-// The bytes are refused, or yield days, shares and results that can be used.
+// Fuzzes the data that the parts of a replay exchange: packs of job-days, shares for the fleet models, and sums.
+// The bytes are either rejected, or yield usable days, shares and results.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -26,7 +26,7 @@ void Unpack(std::string_view bytes) {
   }
 }
 
-// Packs the bytes as rows, which are mostly impossible.
+// Packs the bytes as rows, most of which are impossible, and unpacks the pack.
 void UnpackRows(std::string_view bytes) {
   DayRows rows;
   rows.rows.resize(std::min<size_t>(bytes.size() / sizeof(RowRecord), 100));

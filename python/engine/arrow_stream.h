@@ -1,4 +1,4 @@
-// Reads the batches of an Arrow stream, and makes streams of tables.
+// Reads the batches of Arrow streams, and exports tables as Arrow streams.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,12 +13,12 @@
 namespace taut::python {
 
 // Calls `begin` with the schema and `take` with each batch of `stream`, which the caller owns. Returns the first
-// error, and Unavailable with the stream's error.
+// error of `begin` or `take`, or Unavailable with the error of the stream.
 absl::Status ReadStream(ArrowArrayStream& stream,
                         const std::function<absl::Status(const ArrowSchema&)>& begin,
                         const std::function<absl::Status(const ArrowArray&)>& take);
 
-// Returns a capsule for __arrow_c_stream__. REQUIRES: the caller has the interpreter's lock.
+// Returns a capsule for __arrow_c_stream__. REQUIRES: the caller holds the interpreter's lock.
 nanobind::capsule StreamOf(const std::shared_ptr<const ArrowTable>& table);
 
 }  // namespace taut::python

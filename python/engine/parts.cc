@@ -1,5 +1,5 @@
-// Replays of a fleet in parts, by processes of one or several machines: packs of job-days, the replay of one part,
-// and the merging of shares and results. tautline/spark.py calls them.
+// Functions for tautline/spark.py that replay a fleet in parts, in processes on one or several machines: packing
+// usage, replaying one part, and merging shares and results.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
@@ -38,7 +38,7 @@ using tools::InputCounts;
 using tools::JobPack;
 using Kind = ArrowColumn::Kind;
 
-// Columns of a table of packs. A row without a job has the report of a reader as its pack.
+// Columns of a table of packs. In a row without a job, the pack is the report of a reader.
 enum PackColumn : size_t {
   kJob,
   kProgram,
@@ -55,10 +55,10 @@ enum PackColumn : size_t {
 constexpr std::array<std::string_view, kNumColumns> kColumns = {
     "job", "program", "sensitivity", "priority", "day", "rows", "first_us", "reader", "named_tasks", "pack"};
 
-// Collects packs, and gives them to Python as tables.
+// Collects packs, and passes tables of packs to Python.
 class PackTables {
  public:
-  // Returns false to stop. Called with the interpreter's lock.
+  // Returns false to stop. Called while the interpreter's lock is held.
   using Put = std::function<bool(std::shared_ptr<ArrowTable>)>;
   PackTables(int64_t reader, const Put& put) : reader_(reader), put_(put) {}
 
@@ -115,7 +115,7 @@ class PackTables {
   size_t bytes_ = 0;
 };
 
-// Reads usage from a table or the files of a trace, and gives `put` tables of packs.
+// Reads usage from a table or, if `table` is None, from the files of a trace. Calls `put` with tables of packs.
 void Pack(const nb::object& table, const tools::TraceArgs& args, int64_t reader, int64_t memory_bytes,
           const PackTables::Put& put) {
   const tools::TraceOptions options = ValueOf(tools::ToTraceOptions(args));
@@ -254,7 +254,7 @@ tools::ReplayOptions OptionsOf(const EngineArgs& engine) {
   return ValueOf(tools::ToReplayOptions(engine));
 }
 
-// Writes and reads the state of a part: that of its replay, and the changes of limits before it.
+// Returns the checkpoint of a part: the state of its replay, and all limit changes so far.
 std::string SaveCheckpoint(std::string_view state, const std::vector<tools::LimitChange>& changes) {
   std::string bytes;
   ByteWriter out(&bytes);
@@ -271,6 +271,7 @@ std::string SaveCheckpoint(std::string_view state, const std::vector<tools::Limi
   return bytes;
 }
 
+// Returns the state in a checkpoint, and appends the checkpoint's limit changes to `changes`.
 std::string LoadCheckpoint(std::string_view bytes, std::vector<tools::LimitChange>& changes) {
   ByteReader in(bytes);
   std::string state(in.GetString());
@@ -292,9 +293,10 @@ std::string LoadCheckpoint(std::string_view bytes, std::vector<tools::LimitChang
 // A replayed part of a fleet.
 class Part {
  public:
-  // `days` and `first_s`: the days of the fleet, and the start of its first window. `exchange`: returns the merged
-  // share for a day and this part's share; None: no recommender learns from the fleet. `checkpoint`: receives the
-  // part's state after every `checkpoint_days` days; None: no checkpoints. `resume`: a state; "": none.
+  // `days` and `first_s`: the days of the fleet, and the start of its first window. `exchange`: receives a day and
+  // this part's share, and returns the merged share; None if no recommender learns from the fleet. `checkpoint`:
+  // receives the part's state after every `checkpoint_days` days; None: no checkpoints. `resume`: a state that
+  // `checkpoint` received; "": the replay begins with the first day.
   Part(const nb::object& packs, const EngineArgs& engine, int64_t memory_bytes, std::vector<int32_t> days,
        int64_t first_s, const nb::object& exchange, int checkpoint_days, const nb::object& checkpoint,
        const nb::bytes& resume) {

@@ -81,7 +81,7 @@ class Result:
 
     @property
     def input(self) -> str:
-        """What was read: rows, jobs, days, and rows that were skipped, by cause."""
+        """Summary of the input: rows, jobs, days, and skipped rows by cause."""
         return self._replayed.input()
 
     def json(self, jobs: bool = False) -> str:

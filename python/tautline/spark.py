@@ -1,4 +1,4 @@
-"""Replays fleets on Apache Spark, with the numbers of ``taut replay`` to the bit for any number of workers.
+"""Replays fleets on Apache Spark. The numbers equal ``taut replay``'s in every bit, for any number of workers.
 
 >>> from tautline import spark
 >>> days = spark.job_days(usage)                 # a Spark DataFrame of usage rows, or the paths of a trace
@@ -7,8 +7,9 @@
 >>> result.table.to_pandas()
 
 A row of ``job_days()`` is the packed usage of one job on one day. ``replay()`` divides the jobs between workers. If a
-recommender learns from the fleet, the workers run at the same time (a barrier stage) and exchange what it learns at the
-end of each day; else each worker replays its jobs alone. The package must be installed on all executors.
+recommender learns from the fleet, the workers run at the same time (a barrier stage). At the end of each day they exchange
+shares, from which the recommender's fleet model learns. Otherwise each worker replays its jobs alone. The package must be
+installed on all executors.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _JOBS = ("job string, recommender string, resource string, job_days bigint, slac
          "owner_limit_seconds double, usage_seconds double, windows bigint, windows_over bigint, usage_over_seconds double, "
          "oom_days bigint, serious_oom_days bigint, ooms bigint, changes bigint")
 _DECISIONS = "time timestamp, job string, resource string, recommender string, limit double"
-# Formats whose files may be read apart: a file has whole jobs, or numbers its tasks.
+# Formats whose files may be read separately: a file contains whole jobs, or its tasks have numbers.
 _APART = ("google2019", "csv", "bitbrains")
 
 
@@ -101,20 +102,21 @@ def job_days(
     partitions: int = 0,
     memory_bytes: int = 256 << 20,
 ) -> DataFrame:
-    """Returns the usage of a fleet as packed job-days, one row per job and day (or several), which :func:`replay` reads.
+    """Returns the usage of a fleet as packed job-days, with one or more rows per job and day, for :func:`replay`.
 
     Args:
         usage: a DataFrame with the columns of :func:`tautline.replay`, or paths of a trace, which all executors can read.
         session: the Spark session; None: the active one.
-        format, from_, to, group, strict: of paths, as in :func:`tautline.replay`; ``strict`` also of a DataFrame.
-        with_each: of paths: files that each task reads in addition to its own, such as the event tables of a Google trace.
-        apart: of paths: True: each path is read by a task of its own. None: for the formats google2019, csv and bitbrains.
-            The tasks of a job must then have numbers, or be in one file.
-        partitions: of a DataFrame: number of tasks that pack; 0: spark.sql.shuffle.partitions.
-        memory_bytes: memory of a task for rows that it has not packed yet.
+        format, from_, to, group, strict: for paths, as in :func:`tautline.replay`; ``strict`` also for a DataFrame.
+        with_each: for paths: files that each Spark task reads in addition to its own files, such as the event tables of
+            a Google trace.
+        apart: for paths: True: a separate Spark task reads each path. The tasks of a job must then have numbers, or be
+            in one file. None: True for the formats google2019, csv and bitbrains with ``group=1``, otherwise False.
+        partitions: for a DataFrame: number of Spark tasks that pack rows; 0: spark.sql.shuffle.partitions.
+        memory_bytes: memory of a Spark task for rows that are not packed yet.
 
-    Raises (when the rows are computed): ValueError with column, row and value as :func:`tautline.replay`. Invalid rows are
-    skipped and counted in :attr:`Result.input`.
+    Raises (when the rows are computed): ValueError with column, row and value, like :func:`tautline.replay`. Invalid rows
+    are skipped and counted in :attr:`Result.input`.
     """
     if isinstance(usage, DataFrame):
         known = [name for name in usage.columns if name in _COLUMNS]
@@ -145,12 +147,12 @@ def job_days(
     return session.range(0, len(readers), numPartitions=len(readers)).mapInArrow(pack_files, _PACKS)
 
 
-# ---- the exchange of what fleets learn ----
+# ---- the exchange of shares ----
 
 
 class _Exchange:
-    """Merges the shares of all tasks of a barrier stage at the end of each day. The task 0 merges; the others are connected
-    to it."""
+    """Merges the shares of all tasks of a barrier stage at the end of each day. Task 0 merges the shares; all other tasks
+    are connected to task 0."""
 
     def __init__(self, context: BarrierTaskContext, engine: Any, key: bytes) -> None:
         self._engine = engine
@@ -184,21 +186,21 @@ class _Exchange:
 
 
 class _Checkpoints:
-    """The states of the parts of one replay, in files of a folder that all executors reach: DAY/PART."""
+    """The states of the parts of one replay, in files DAY/PART of a folder that all executors can read and write."""
 
     def __init__(self, folder: str, part: int) -> None:
         self._files, self._path = pyarrow.fs.FileSystem.from_uri(folder) if "://" in folder else (pyarrow.fs.LocalFileSystem(), folder)
         self._part = part
 
     def days(self) -> List[int]:
-        """Returns the days of which this part has a state."""
+        """Returns the days for which this part has a state."""
         found = self._files.get_file_info(pyarrow.fs.FileSelector(self._path, allow_not_found=True, recursive=True))
         return sorted(int(info.path.rsplit("/", 2)[1]) for info in found if info.is_file and info.base_name == str(self._part))
 
     def save(self, day: int, state: bytes) -> None:
         folder = f"{self._path}/{day}"
         self._files.create_dir(folder)
-        # A file has its name only once it is whole.
+        # The file receives its final name only when it is complete.
         with self._files.open_output_stream(f"{folder}/{self._part}.new") as out:
             out.write(state)
         self._files.move(f"{folder}/{self._part}.new", f"{folder}/{self._part}")
@@ -212,7 +214,7 @@ class _Checkpoints:
 
 
 def _resumed(checkpoints: Optional[_Checkpoints], context: Any) -> bytes:
-    """Returns the state of the latest day of which every part has a state; b"" if there is none."""
+    """Returns the state of the latest day for which every part has a state; b"" if there is no such day."""
     if checkpoints is None:
         return b""
     days = set(checkpoints.days())
@@ -256,25 +258,25 @@ class Result:
 
     @property
     def jobs(self) -> DataFrame:
-        """Scores: one row per job, recommender and resource with a scored day, in no order."""
+        """Scores: one row per job, recommender and resource with a scored day, in any order."""
         return self._rows.where(F.col("kind") == "jobs").select("data").mapInArrow(_opened, _JOBS)
 
     @property
     def decisions(self) -> DataFrame:
-        """Limits by time, as :attr:`tautline.Result.decisions`, in no order."""
+        """Limits by time, as :attr:`tautline.Result.decisions`, in any order."""
         return self._rows.where(F.col("kind") == "decisions").select("data").mapInArrow(_opened, _DECISIONS)
 
     @property
     def input(self) -> str:
-        """What was read: rows, jobs, days, and rows that were skipped, by cause."""
+        """Summary of the input: rows, jobs, days, and skipped rows by cause."""
         return self._merged.input()
 
     def json(self) -> str:
-        """Returns the document of ``taut replay --output json``, to the byte."""
+        """Returns the document of ``taut replay --output json``, equal in every byte."""
         return self._merged.json()
 
     def unpersist(self) -> None:
-        """Releases the workers' results. Later uses of :attr:`jobs` and :attr:`decisions` replay again."""
+        """Releases the workers' results. A later use of :attr:`jobs` or :attr:`decisions` repeats the replay."""
         self._rows.unpersist()
 
     def __str__(self) -> str:
@@ -282,7 +284,8 @@ class Result:
 
 
 def _key_of() -> Column:
-    """Returns the key by which jobs are divided between workers: runs of one program inherit, so they stay together."""
+    """Returns the key by which jobs are divided between workers. All runs of a program have the same key, because a run
+    inherits the state of the previous run."""
     return F.when(F.length("program") > 0, F.col("program")).otherwise(F.col("job"))
 
 
@@ -300,15 +303,16 @@ def replay(
     """Replays the job-days of :func:`job_days` through recommenders, and scores each.
 
     Args:
-        days: what :func:`job_days` returned, also after a write and read, filtered or united.
+        days: rows from :func:`job_days`, which may have been stored and read, filtered, or united with other rows.
         recommenders: names from :func:`tautline.recommenders`; empty: all that jobs may use.
         workers: number of tasks between which the jobs are divided; 0: the default parallelism. If a recommender learns from
-            the fleet, all of them run at the same time: the cluster needs as many free slots.
-        threads: threads of a task.
+            the fleet, all tasks run at the same time, and the cluster needs as many free slots.
+        threads: number of threads of a task.
         memory_bytes: memory of a task for usage; the rest is in temporary files of the executor.
         checkpoint: folder or URI (``s3://``, ``gs://``, ``hdfs://``) for the state of the replay, which all executors can
-            write; "": none. A stage that Spark repeats goes on from the last state; the states are deleted at the end.
-        checkpoint_days: days between two states.
+            write; "": none. A stage that Spark repeats continues from the last state. The states are deleted at the
+            end of the replay.
+        checkpoint_days: number of days between two states.
         options: as in :func:`tautline.replay`: resources, warmup, feedback, restart_delay, mode, policy, settings,
             cap_at_owner, compatibility.
 
@@ -384,10 +388,11 @@ def tune(
     Args:
         recommender: the recommender whose settings are swept.
         sweep: values by setting, such as ``{"peak.margin": [0.1, 0.2, 0.4]}``.
-        folds: number of folds into which jobs are divided by the hash of their names. Fleets of different folds learn apart.
+        folds: number of folds into which the jobs are divided, by a hash of the job's program or else its name. Each fold is
+            a fleet of its own.
         settings, options: as in :func:`replay`.
 
-    Columns: one per swept setting (text), ``fold``, and those of :attr:`Result.table`.
+    Columns: one per swept setting (text), ``fold``, and the columns of :attr:`Result.table`.
     """
     rows: List[pyarrow.Table] = []
     for values in itertools.product(*sweep.values()):
@@ -406,10 +411,10 @@ def tune(
 
 
 def each(session: SparkSession, command: str, options: Sequence[Mapping[str, Any]], *paths: Paths) -> List[Dict[str, Any]]:
-    """Runs a command of :mod:`tautline` once per entry of ``options``, one task each, and returns the documents.
+    """Runs a command of :mod:`tautline` once per entry of ``options``, in one Spark task each, and returns the documents.
 
-    For the trials of a compaction: ``each(session, "compact", [{"trials": 1, "seed": s} for s in range(100)], "machines.csv",
-    "jobs.csv")``. The executors must be able to read the paths.
+    Example, for the trials of a compaction: ``each(session, "compact", [{"trials": 1, "seed": s} for s in range(100)],
+    "machines.csv", "jobs.csv")``. The executors must be able to read the paths.
     """
     if not isinstance(getattr(commands, command, None), commands.Verb):
         known = sorted(name for name, value in vars(commands).items() if isinstance(value, commands.Verb))

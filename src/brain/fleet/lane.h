@@ -58,8 +58,8 @@ class Lane {
   // Computes the recommendation for window `next` again, after a change of the bounds.
   void RecommendAgain(WindowId next) { Take(recommender_->Recommend(next)); }
 
-  // Saves the recommender's state and the last recommendation. Load reads the bytes that Save of an equally
-  // configured lane wrote.
+  // Saves the recommender's state and the last recommendation. Load reads the bytes that Save wrote for a lane
+  // with equal configuration.
   void Save(ByteWriter& out) const {
     out.Put(recommended_);
     recommender_->Save(out);

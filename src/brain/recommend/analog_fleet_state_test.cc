@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kWeekPeak = 1234567;  // bytes; unusual enough to be found in the saved state
 
-// Offsets of a job's stored figures, in bytes from the job's stored week's peak.
+// Byte offsets of a job's stored fields, relative to its stored AnalogCase::week_peak.
 enum class JobField : int {
   kSize = -6,
   kBin = -5,
@@ -42,7 +42,7 @@ class StoredAnalogs {
     fleet.CloseDay(0, {row});
     ByteWriter out(&bytes_);
     fleet.Save(out);
-    // the last occurrence is the priced job's week's peak; earlier bytes may hold the mean limit
+    // The last occurrence is the week_peak of the priced job; an earlier occurrence may be the mean limit.
     at_ = bytes_.rfind(PeakBytes());
   }
   bool has_job() const { return at_ != std::string::npos; }

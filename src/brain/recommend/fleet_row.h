@@ -36,7 +36,7 @@ struct AnalogCase {
   // Version of the bytes that Save writes. Version 1 has no number of tasks, version 2 no price factor.
   static constexpr uint8_t kVersion = 4;
   void Save(ByteWriter& out) const;
-  // Reads the bytes that Save of a version wrote. Returns false for bytes that Save cannot have written.
+  // Reads the bytes that Save of version `version` wrote. Returns false for bytes that Save cannot have written.
   bool Load(ByteReader& in, uint8_t version);
 };
 

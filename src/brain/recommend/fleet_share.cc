@@ -5,7 +5,7 @@
 namespace taut::brain {
 namespace {
 
-// A lesson has at least the bytes of its key, features and outcome; a case has more.
+// Minimum stored size of a lesson: its key, features and outcome. A stored case is larger.
 constexpr size_t kLessonBytes = sizeof(uint64_t) + sizeof(DistributionForest::Row);
 
 }  // namespace

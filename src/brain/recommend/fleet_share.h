@@ -1,5 +1,6 @@
-// What the fleet models learn from some jobs at the end of a day. Shares of parts of a fleet merge to the share of
-// the whole fleet: to equal bytes in any order and for any division of the jobs.
+// Shares: sums and samples of some jobs' rows at the end of a day, from which the fleet models learn. Shares of
+// parts of a fleet merge to the share of the whole fleet, with equal bytes in any order and for any division of
+// the jobs.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace taut::brain {
 // Writes the rows of a sample with their keys, ascending by key.
 void SaveSample(BottomK<DistributionForest::Row> sample, ByteWriter& out);
 
-// The share of jobs with analogs. Size: at most 2 max_rows lessons and 2 solver_jobs cases.
+// The share of the jobs whose recommender is analogs. Size: at most 2 max_rows lessons and 2 solver_jobs cases.
 struct AnalogShare {
   AnalogShare(int32_t its_day, const AnalogSettings& settings)
       : day(its_day),
@@ -25,7 +26,7 @@ struct AnalogShare {
 
   // Adds a row without `work`.
   void Add(const FleetRow& row);
-  // Adds the share of other jobs on the same day.
+  // Adds the share of other jobs for the same day.
   void Merge(const AnalogShare& other);
   void Save(ByteWriter& out) const;
   bool Load(ByteReader& in);
@@ -36,13 +37,13 @@ struct AnalogShare {
   uint64_t verdicts = 0;  // number of rows with a verdict
   uint64_t overruns = 0;  // number of verdicts with an overrun
   uint64_t warnings = 0, warnings_true = 0;
-  OrderFreeSum limits;                      // owners' limits; the week's peak of a job without owner's limit
-  OrderFreeSum promised;                    // chances of an overrun, over the verdicts
+  OrderFreeSum limits;    // sum of owners' limits; week_peak for a job without an owner's limit
+  OrderFreeSum promised;  // sum of FleetVerdict::promised over the verdicts
   BottomK<DistributionForest::Row> sample;  // sample of the lessons
-  BottomK<AnalogCase> panel;                // sample of the jobs without a target share of their own
+  BottomK<AnalogCase> panel;                // sample of the jobs that have no target share of their own
 };
 
-// The share of jobs with the work function.
+// The share of the jobs whose recommender is the work function.
 struct WorkShare {
   // Adds a row with `work`.
   void Add(const FleetWork& work);
@@ -51,8 +52,8 @@ struct WorkShare {
   bool Load(ByteReader& in);
 
   uint64_t jobs = 0;
-  OrderFreeSum size;        // of all jobs
-  OrderFreeSum over, used;  // of seasoned jobs
+  OrderFreeSum size;        // sum over all jobs
+  OrderFreeSum over, used;  // sums over the jobs with FleetWork::seasoned
 };
 
 // The share of one resource for all fleet models.
@@ -61,7 +62,7 @@ struct FleetShare {
   void Add(std::span<const FleetRow> rows);
   void Merge(const FleetShare& other);
   void Save(ByteWriter& out) const;
-  // Reads the bytes that Save of a share of the same day and settings wrote. Returns false for bytes that Save
+  // Reads the bytes that Save wrote for a share of the same day and settings. Returns false for bytes that Save
   // cannot have written; the share is then unusable.
   bool Load(ByteReader& in);
 

@@ -23,7 +23,7 @@ class CountSmoother {
   int Count(const LoadSample& sample) const;
 
   bool empty() const { return smoothed_ == 0; }
-  // Returns the highest recommendation within the deferral.
+  // Returns the highest recommendation in the deferral period.
   double deferred() const { return deferred_; }
 
   // Save the two parts of the state. A policy writes its own state between the two parts.
@@ -42,7 +42,7 @@ class CountSmoother {
   int LimitGrowth(int count, const LoadSample& sample) const;
 
   AutopilotReplicaSettings settings_;
-  std::deque<Raw> raw_;  // recommendations within the deferral, with strictly descending counts
+  std::deque<Raw> raw_;  // recommendations in the deferral period, with strictly descending counts
   double deferred_ = 0;
   double trajectory_ = 0;  // a real number, so that small counts decay at the rate of large counts
   int smoothed_ = 0;       // smoothed count; 0: no recommendation yet

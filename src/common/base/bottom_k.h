@@ -1,5 +1,5 @@
-// The entries with the lowest keys. With keys that are hashes, this is a uniform sample that does not depend on
-// the order of the entries, and samples of parts merge to the sample of the whole.
+// Keeps the k entries with the lowest keys. If the keys are hashes, the entries are a uniform sample that does not
+// depend on the order of the additions, and the samples of parts merge to the sample of the whole.
 #pragma once
 
 #include <algorithm>
@@ -47,10 +47,9 @@ class BottomK {
     return entries_;
   }
   size_t size() const { return std::min(entries_.size(), k_); }
-  // Returns a key such that no entry with a higher key is among the k lowest of this sample and of its later
-  // entries.
+  // Returns an upper bound of the k lowest keys, which stays valid when entries are added.
   uint64_t bound() const { return highest_; }
-  // Refuses entries with keys above `bound`, which another sample returned with which this one will be merged.
+  // Rejects further entries with keys above `bound`, the bound() of a sample that will be merged with this sample.
   void Limit(uint64_t bound) { highest_ = std::min(highest_, bound); }
 
  private:

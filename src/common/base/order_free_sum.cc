@@ -7,7 +7,7 @@ namespace taut {
 namespace {
 
 constexpr int32_t kLowestBand = -34, kHighestBand = 32;  // bands of the exponents of finite doubles
-constexpr int64_t kHighest = int64_t{1} << 54;           // bound of the upper 64 bits of a band
+constexpr int64_t kHighest = int64_t{1} << 54;           // exclusive bound of a band's upper 64 bits
 
 }  // namespace
 
@@ -36,7 +36,7 @@ bool OrderFreeSum::Load(ByteReader& in) {
     read[i].units = absl::MakeInt128(high, in.Get<uint64_t>());
     const bool ascends = i == 0 || read[i].number > read[i - 1].number;
     if (!ascends || read[i].number < kLowestBand || read[i].number > kHighestBand) return false;
-    // A larger number, of more than 2^33 terms, could overflow when parts are merged.
+    // A larger band, which would need more than 2^33 terms, could overflow when parts are merged.
     if (high >= kHighest || high <= -kHighest) return false;
   }
   if (in.failed()) return false;

@@ -10,9 +10,9 @@
 
 namespace taut {
 
-// An exact sum of doubles. The terms are split by exponent into bands of 32 exponents. Each band is an integer in
-// units of the smallest bit of its terms, so no addition rounds. Memory: 32 bytes per band; sums of similar terms
-// have one or two bands.
+// An exact sum of doubles. The terms are split by exponent into bands of 32 exponents. Each band is an integer,
+// whose unit is the lowest bit that a term of the band can have, so no addition rounds. Memory: 32 bytes per band;
+// sums of similar terms have one or two bands.
 class OrderFreeSum {
  public:
   // REQUIRES: `value` is finite, and fewer than 2^41 terms are added.
@@ -42,7 +42,7 @@ class OrderFreeSum {
     int32_t number = 0;
     absl::int128 units = 0;
   };
-  // Returns the exponent of a band's unit: that of the lowest bit of a term with the band's lowest exponent.
+  // Returns the exponent of a band's unit, the lowest bit of a term with the band's lowest exponent.
   static int UnitOf(int32_t band) { return (band << kBandBits) - 53; }
   absl::int128& BandAt(int32_t number);
 

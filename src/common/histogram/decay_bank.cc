@@ -22,7 +22,7 @@ constexpr float kFlushShare = 1e-12F;
 // Rows are rescaled once per day of windows, or before the fastest rate's scale would exceed 2^60.
 constexpr int32_t kRescaleWindows = kWindowsPerDay;
 constexpr double kMaxLogScale = 60;
-constexpr float kMaxScaledMass = 0x1p+62F;  // 4 times the scale of a mass of 1, as room for rounding
+constexpr float kMaxScaledMass = 0x1p+62F;  // 4 times a mass of 1 at the largest scale, to allow for rounding
 constexpr int32_t kMaxWindows = 1 << 30;
 
 // A row or a sum of rows in vector registers. Padding lanes are always 0.

@@ -45,7 +45,7 @@ class ReplicaCounts {
     RemoteSample sample;
   };
   struct Series {
-    std::string about;  // name of a job, or prefix; "": the number is free
+    std::string about;  // name of a job, or prefix of job names; "": the series number is unused
     bool ready = false;
     double scale = 1;
     std::vector<Last> last;  // last samples in one or two windows, in any order

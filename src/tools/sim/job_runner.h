@@ -106,9 +106,10 @@ class JobRunner {
                                      std::span<const std::unique_ptr<brain::FleetModels>> fleets) const;
   // Returns the state of a new run of the same program, which starts with the recommenders' state of `previous`.
   std::unique_ptr<JobState> Inherit(const JobState& previous) const;
-  // Saves the state between two days. Load reads the bytes that Save wrote into the NewState() of the job
-  // `made_for`, which must see the same fleet models. Returns DataLoss for bytes that Save cannot have written.
+  // Saves the state between two days.
   static void Save(const JobState& state, ByteWriter& out);
+  // Reads the bytes that Save wrote. REQUIRES: `state` is the NewState() of the job `made_for`, with equal fleet
+  // models. Returns DataLoss for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in, JobState& state) const;
   // Runs one day of a job and overwrites `out` with the outcome. Thread-safe for distinct jobs if `state`,
   // `scratch` and `out` are distinct.

@@ -60,8 +60,9 @@ class ReplayRun {
   void ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day);
   void EndJob(JobId job, const JobState& state);
   void PrepareResult();
-  // Saves the state between two days, and continues from a saved state.
+  // Returns the state between two days, as bytes.
   std::string Saved() const;
+  // Restores a state that Saved() returned.
   absl::Status Resume(std::string_view state);
   absl::Status Checkpoint(int32_t day) const;
   void SetFirstScored(const std::vector<JobDay>& jobs);
@@ -131,7 +132,7 @@ void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
   }
 }
 
-// Gives the answers for the day to the recommenders. Ignores answers for jobs without a state.
+// Passes the answers for the day to the recommenders. Ignores answers for jobs without a state.
 absl::Status ReplayRun::TakeAnswers(const std::vector<JobDay>& jobs, int32_t day) {
   if (hooks_.answers == nullptr) return absl::OkStatus();
   const absl::StatusOr<std::vector<DayAnswer>> answers = hooks_.answers(day, jobs);

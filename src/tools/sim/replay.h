@@ -83,7 +83,7 @@ struct FleetDay {
 // OOM kills in the trace on the scored days.
 struct RecordedKills {
   uint64_t kills = 0, killed_windows = 0, job_days = 0;  // killed_windows: task-windows with a kill
-  // Number of task-windows in which the trace counts OOM kills, and of all task-windows.
+  // Number of task-windows for which the trace reports the number of OOM kills, and of all task-windows.
   uint64_t told_windows = 0, task_windows = 0;
 };
 
@@ -92,7 +92,7 @@ struct LaneResult {
   Resource resource;
   LaneSummary summary;           // sums over the days after the warm-up
   std::vector<Totals> per_job;   // totals over the days after the warm-up, by JobId
-  OomDaysByJob oom_days_by_job;  // of jobs that were replayed as other parts and are not in per_job
+  OomDaysByJob oom_days_by_job;  // counts of the jobs that were replayed in parts and are not in per_job
   std::vector<FleetDay> fleet;   // fleet on all days, including the warm-up
   brain::RiskTable risks;        // risks on the days after the warm-up
 };
@@ -111,14 +111,14 @@ struct ReplayResult {
   double state_bytes_per_job = 0;  // mean over jobs, for all lanes together
 };
 
-// A limit from outside of the replay, for one job and resource.
+// A limit for one job and resource that does not come from a recommender of the replay.
 struct DayAnswer {
   JobId job;
   Resource resource = Resource::kCpu;
   brain::ExternalLimit limit;
 };
 
-// What the fleet models of all policies learn from one day, by policy and IndexOf(Resource).
+// The shares of one day for the fleet models of all policies, by policy and IndexOf(Resource).
 using FleetShares = std::vector<std::vector<brain::FleetShare>>;
 
 std::string SaveShares(const FleetShares& shares);
@@ -127,20 +127,21 @@ std::string SaveShares(const FleetShares& shares);
 absl::StatusOr<FleetShares> MergeShares(const ReplayOptions& options, int32_t day,
                                         const std::vector<std::string>& parts);
 
-// A fleet that is replayed in parts, such as by processes of several machines, of which a replay has one.
+// One part of a fleet that is replayed in parts, for example by processes on several machines.
 struct FleetPart {
   std::vector<int32_t> days;  // days with usage of any job of the fleet, ascending
   int64_t first_s = 0;        // start of the fleet's first window
   // Called at the end of each day with the share of this part. Returns the merged share of all parts. An error
   // ends the replay with that error. Null: the fleet models learn from this part alone.
   std::function<absl::StatusOr<FleetShares>(int32_t day, FleetShares own)> exchange = nullptr;
-  // Called with the state of this part after every `checkpoint_days` days but the last day. An error ends the
-  // replay with that error. 0 days: never.
+  // Called with the state of this part after every `checkpoint_days` days (0: never), except after the last day.
+  // An error ends the replay with that error.
   int checkpoint_days = 0;
   std::function<absl::Status(int32_t day, std::string state)> on_checkpoint = nullptr;
   // State that on_checkpoint received in a replay of this part with the same source and options. The replay
-  // continues after the state's day: on_change receives the changes of later days only. The result is the same but
-  // for state_bytes_per_job, since loaded states may have buffers of another capacity. "": from the first day.
+  // continues after the state's day: on_change receives the changes of later days only. The result is the same
+  // except for state_bytes_per_job, since the buffers of loaded states may have another capacity. "": the replay
+  // begins with the first day.
   std::string resume = {};
 };
 
@@ -164,12 +165,13 @@ struct ReplayHooks {
 // observe with feedback oom-restart. Returns errors of LoadDay() and on_change.
 absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options,
                                     const ReplayHooks& hooks);
-// Replays a part of a fleet on the days of the fleet. `source` may have no day. `sums` are bytes of
-// ReplaySums::Save(), which merge with those of the other parts. Also returns errors of FleetPart::exchange.
+// The result of a part. `sums` contains the bytes of ReplaySums::Save(), which MergeParts() reads.
 struct PartResult {
   ReplayResult result;
   std::string sums;
 };
+// Replays a part of a fleet on all days of the fleet. `source` may have no day. Returns the errors of Replay() and
+// of the functions of `part`. Returns InvalidArgument or DataLoss for an unusable FleetPart::resume.
 absl::StatusOr<PartResult> ReplayPart(DaySource& source, const ReplayOptions& options,
                                       const ReplayHooks& hooks, const FleetPart& part);
 // Merges the sums of all parts to the result of the fleet, without `per_job`. Returns InvalidArgument or DataLoss

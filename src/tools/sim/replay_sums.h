@@ -1,5 +1,5 @@
-// Sums of a replay over the jobs of a part of a fleet. The sums of the parts merge to the sums of the whole fleet:
-// to equal bytes in any order and for any division of the jobs. A replay in one process has one part.
+// Sums of a replay over the jobs of one part of a fleet. The sums of the parts merge to the sums of the whole
+// fleet, with equal bytes in any order and for any division of the jobs. A replay in one process has one part.
 #pragma once
 
 #include <array>
@@ -54,26 +54,27 @@ class ReplaySums {
   ReplaySums() = default;
   explicit ReplaySums(size_t lanes) : lanes_(lanes) {}
 
-  // Starts a day. Days ascend.
+  // Starts a day, which is later than the previous day.
   void BeginDay(int32_t day);
   // Adds a job's outcome of the current day.
   void Add(const JobDayOutcome& out, bool scored);
-  // Adds the size of the state of one lane, or an ended job.
+  // Adds the size of one lane's state at the end of its job.
   void AddState(size_t bytes) { state_bytes_ += bytes; }
+  // Counts one ended job.
   void AddEnded() { ++ended_; }
 
-  // Adds another part of the same replay; both were loaded. Returns InvalidArgument if the parts have different
-  // lanes, days or scored days.
+  // Adds the sums of another part of the same replay. Returns InvalidArgument if the parts have different lanes,
+  // days or scored days, or if the sums of either part were not loaded.
   absl::Status Merge(const ReplaySums& other);
-  // Writes the sums, the figures of `result` that are not sums, and the distribution of OOM-days over its jobs.
+  // Writes the sums, and from `result` the figures that are not sums and the distribution of OOM-days over jobs.
   void Save(const ReplayResult& result, ByteWriter& out) const;
-  // Reads the bytes that Save wrote for a replay of this number of lanes. Returns DataLoss for bytes that Save
-  // cannot have written.
+  // Reads the bytes that Save wrote for a replay with `lanes` lanes. Returns InvalidArgument for another version
+  // or number of lanes, and DataLoss for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in, size_t lanes);
   // Treats loaded sums like sums that were not loaded, so that further days can be added.
   void GoOn() { loaded_.reset(); }
-  // Sets all sums of `result`, which has the lanes of these sums. Loaded sums also set the figures that are not
-  // sums.
+  // Sets all sums of `result`, which must have the same lanes. If the sums were loaded, also sets the figures that
+  // are not sums.
   void WriteTo(ReplayResult& result) const;
 
  private:

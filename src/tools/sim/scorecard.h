@@ -6,7 +6,7 @@
 //   relative slack  (mean limit - p95 of the tasks' 5-minute mean usages) / mean limit
 //   footprint       sum over windows of limit * tasks * 300 s
 //   OOM             a task and window whose usage (memory: peak, CPU: mean) is over the limit in force, or
-//                   with a recorded kill at that limit or a higher one, because a kill hides the usage above it
+//                   with a recorded kill at this limit or a higher limit, because a kill hides higher usage
 //   OOM-day         a job-day with an OOM; serious: with more OOMs than max(4, a fifth of the running tasks)
 //   limit change    a window whose limit in force differs from the limit in the job's previous window
 //
@@ -78,7 +78,7 @@ struct Totals {
   // Sum over job-days of the ratio of OOMs to the mean number of running tasks
   double ooms_per_task_day_sum = 0;
 
-  // The fields by kind, for code that treats the fields alike.
+  // The fields by type, for code that processes all fields in the same way.
   static const std::array<double Totals::*, 8> kSums;
   static const std::array<uint64_t Totals::*, 10> kCounts;
 

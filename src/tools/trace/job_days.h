@@ -40,7 +40,7 @@ class JobDayStore final : public TraceSink {
   void OnUsage(const UsageRow& row) override;
   void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
                std::optional<float> memory_bytes) override;
-  // Adds packed rows of one job and day, in place of OnUsage().
+  // Adds packed rows of one job and day, instead of calls of OnUsage().
   void AddRows(JobId job, int32_t day, const DayRows& rows);
   // Ends the folding. Call once, after the last row. Returns the error of writing the temporary file, such as a
   // full disk.

@@ -11,7 +11,7 @@ namespace taut::tools {
 namespace {
 
 constexpr uint8_t kVersion = 1;
-// Bounds of a pack, which bound the memory for a damaged pack.
+// Maximum numbers in a pack. They limit the memory that a damaged pack can allocate.
 constexpr uint64_t kMostRows = uint64_t{1} << 24, kMostShares = uint64_t{1} << 26;
 constexpr size_t kBufferBytes = 256;  // approximate size of an empty buffer with its key
 
@@ -101,7 +101,7 @@ void JobPacker::EmitAll() {
 
 void JobPacker::Finish() {
   EmitAll();
-  // Emit a pack of each job without rows and limits, so that it is counted.
+  // Emit a pack for each job without rows and limits, so that the job is counted.
   for (uint32_t job = 0; job < jobs_.size() && !stopped_; ++job) {
     if (!emitted_[job]) stopped_ = !EmitOne(JobId{job}, 0, {});
   }

@@ -1,5 +1,5 @@
-// Packs of the rows of one job and day, by which a trace is divided between processes: readers make packs of their
-// files, and the process that replays a job adds the job's packs to its JobDayStore, in any order.
+// Packs, by which a trace is divided between processes. A pack contains rows of one job and day. Readers pack
+// their files, and the process that replays a job adds the job's packs to a JobDayStore, in any order.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,16 @@ namespace taut::tools {
 struct JobPack {
   const JobInfo* job = nullptr;
   int32_t day = 0;
-  uint64_t rows = 0;                // number of rows; 0: changes of limits only, or the job alone
+  uint64_t rows = 0;                // number of rows; 0: only changes of limits, or only the job
   std::optional<int64_t> first_us;  // earliest start of a row; absent without rows
-  bool named_tasks = false;  // true: a task has a number from kFirstNamedTask on, which only its reader knows
-  std::string bytes;         // input of UnpackJobDay()
+  // True if a task has a number from kFirstNamedTask on. Only the reader of the pack can relate this number to the
+  // task's name.
+  bool named_tasks = false;
+  std::string bytes;  // input of UnpackJobDay()
 };
 
-// Collects rows and emits packs. A job and day may have several packs. Memory: at most the budget and one block of
-// packs. Not thread-safe.
+// Collects rows and emits packs. A job and day may have several packs. Memory: the budget, one pack and the jobs'
+// names. Not thread-safe.
 class JobPacker final : public TraceSink {
  public:
   // Receives a pack, which is valid during the call. Returns false to stop: later rows are dropped.
@@ -67,8 +69,9 @@ class JobPacker final : public TraceSink {
   std::vector<RowShare> shares_;                   // scratch memory
 };
 
-// Adds a pack to the store, as the rows of `job`, which the store knows. Returns DataLoss, and adds nothing, for
-// bytes that JobPacker cannot have emitted.
+// Adds the content of a pack to `store`, as rows of `job`. REQUIRES: `store` knows `job`. Returns InvalidArgument
+// for a pack of another version, and DataLoss for bytes that JobPacker cannot have emitted; `store` is then
+// unchanged.
 absl::Status UnpackJobDay(std::string_view bytes, JobId job, int32_t day, JobDayStore& store);
 
 }  // namespace taut::tools
