@@ -13,7 +13,7 @@
 namespace taut::python {
 
 // Calls `begin` with the schema and `take` with each batch of `stream`, which the caller owns. Returns the first
-// error of `begin` or `take`, or Unavailable with the error of the stream.
+// error of `begin` or `take`, or Unavailable with the stream's error if the stream fails.
 absl::Status ReadStream(ArrowArrayStream& stream,
                         const std::function<absl::Status(const ArrowSchema&)>& begin,
                         const std::function<absl::Status(const ArrowArray&)>& take);

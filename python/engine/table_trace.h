@@ -19,7 +19,7 @@ using RowProgress = std::function<bool(uint64_t rows)>;
 
 // Reads all batches of `stream`, which the caller owns, into `sink`. Returns InvalidArgument with the column for a
 // missing column or an unsupported type, and with `strict` for the first invalid row. Returns Cancelled if
-// `progress` returned false, and Unavailable with the stream's error.
+// `progress` returned false, and Unavailable with the stream's error if the stream fails.
 absl::Status ReadTable(ArrowArrayStream& stream, bool strict, tools::TraceSink& sink,
                        tools::ReadReport& report, const RowProgress& progress);
 

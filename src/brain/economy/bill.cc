@@ -76,7 +76,7 @@ absl::Status PriceLine(const PriceSheet& sheet, std::span<const LineOfJob> of, s
   if (line.key.slo_missed) line.credit = ShareOf(*amount, sheet.tiers[line.key.tier].service_credit_ppm);
 
   const std::vector<Money> amounts = Split(line.amount, quantities);
-  // Splits the credit in proportion to the amounts, so that no job's credit exceeds its amount.
+  // Split the credit in proportion to the amounts, so that no job's credit exceeds its amount.
   std::vector<uint64_t> weights;
   weights.reserve(amounts.size());
   for (const Money part : amounts) weights.push_back(Micros(part));

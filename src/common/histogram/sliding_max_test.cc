@@ -1,4 +1,4 @@
-// Compares the sliding maximum with a list.
+// Tests SlidingMax against a list of all values.
 #include "common/histogram/sliding_max.h"
 
 #include <gtest/gtest.h>

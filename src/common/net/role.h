@@ -32,7 +32,7 @@ inline std::optional<GroupRole> GroupRoleNamed(std::string_view name) {
   return std::nullopt;
 }
 
-// Applies to a group and all groups below it.
+// A role in a group and in all groups below the group.
 struct GroupBinding {
   std::string group;
   GroupRole as = GroupRole::kMember;

@@ -23,8 +23,8 @@ namespace taut::node {
 inline Timestamp EndOf(WindowId window) { return Timestamp::FromSeconds(window.next().start_s()); }
 
 struct MeterOptions {
-  double speed = 1;                 // node seconds in a steady second
-  int64_t max_gap_us = 15'000'000;  // steady; no rate is computed over a longer gap between two readings
+  double speed = 1;                 // seconds of node time per second of steady time
+  int64_t max_gap_us = 15'000'000;  // steady time; no rate is computed over a longer gap
   // Steady time. A reading within this time after the last reading adds to no window: the kernel counts in ticks
   // of some milliseconds, so a short interval would show a false peak. The next reading also covers the time of
   // the skipped reading.
@@ -36,7 +36,7 @@ struct MeterOptions {
 struct NodeWindow {
   WindowId window;
   TaskWindow figures;                     // .task is 0
-  std::vector<BucketWeight> cpu_buckets;  // node seconds at each bucket, ascending
+  std::vector<BucketWeight> cpu_buckets;  // seconds of node time at each bucket, ascending
   // Counts in this window; absent if the kernel does not count them.
   std::optional<uint64_t> cpu_periods, cpu_throttled_periods;
 };
@@ -92,7 +92,7 @@ class TaskMeter {
     explicit Open(WindowId id) : window(id) {}
     WindowId window;
     float cpu_peak_cores = 0, memory_peak_bytes = 0;
-    double cpu_s = 0, cpu_core_s = 0, memory_s = 0, memory_byte_s = 0;  // node seconds
+    double cpu_s = 0, cpu_core_s = 0, memory_s = 0, memory_byte_s = 0;  // in node time
     WindowHistogram cpu{Grid::Cpu()};
     std::optional<uint64_t> periods, throttled;
   };

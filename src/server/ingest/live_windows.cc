@@ -74,7 +74,7 @@ float ThrottledShare(std::span<const TaskReport> reports, std::span<const TaskTh
                       : static_cast<float>(static_cast<double>(throttled) / static_cast<double>(periods));
 }
 
-// Greatest sample value. Windows store sums of samples as floats, which must not overflow.
+// Greatest accepted sample value. Windows store sums of samples as floats, which must not overflow.
 constexpr double kMostOfSample = 1e30;
 
 bool Earlier(const RemoteSample& s, int64_t time_ms) { return s.timestamp_ms < time_ms; }

@@ -1,6 +1,6 @@
-// Benchmarks the capacity service. The budget is for the window that closes an hour after 100 days, with the
-// default tiers. Also measures the capacity of 100,000 jobs, or of 5,000 machines with 20 tasks each, and saving
-// the state.
+// Benchmarks the capacity service. The budget of CloseHour applies to a window that closes an hour, after 100 days
+// of history and with the default tiers. Also measures the capacity of 100,000 jobs, or of 5,000 machines with 20
+// tasks each, and saving the state.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

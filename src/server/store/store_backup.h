@@ -20,9 +20,9 @@ struct BackedUpFile {
 // does not exist.
 absl::StatusOr<std::vector<BackedUpFile>> BackUpStore(const std::string& path, const std::string& folder);
 
-// Copies a folder that BackUpStore made to `path` and the files beside it. Returns AlreadyExists if a store, or a
-// file beside it, exists; FailedPrecondition if a tautd uses the store; NotFound if BackUpStore did not make
-// `folder`.
+// Restores the store `path` and the files beside the store from `folder`, which BackUpStore made. Returns
+// AlreadyExists if the store or a file beside the store exists, FailedPrecondition if a tautd uses the store, and
+// NotFound if BackUpStore did not make `folder`.
 absl::StatusOr<std::vector<BackedUpFile>> RestoreStore(const std::string& folder, const std::string& path);
 
 }  // namespace taut::server
