@@ -1,5 +1,5 @@
-// Reads usage rows from a stream of Arrow record batches. Columns, rules and counts equal those of the plain CSV
-// format (src/tools/trace/generic_csv.cc), so that a table and its CSV file result in equal replays.
+// Reads usage rows from a stream of Arrow record batches. Columns, rules and counts are the same as in the plain
+// CSV format (src/tools/trace/generic_csv.cc), so that a table and its CSV file result in equal replays.
 //
 // Columns: time, job, cpu_cores or memory_bytes or both; optional: task, cpu_limit, memory_limit, oom_kills,
 // duration (seconds), cpu_max. A time is a timestamp, or a number of seconds, milliseconds, microseconds or

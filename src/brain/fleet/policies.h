@@ -32,9 +32,9 @@ struct FleetModels {
   const AnalogFleet& of(Resource r) const { return analogs[IndexOf(r)]; }
   WorkFunctionFleet& work_of(Resource r) { return works[IndexOf(r)]; }
   const WorkFunctionFleet& work_of(Resource r) const { return works[IndexOf(r)]; }
-  // Returns an empty share of the day for CloseDay, to which jobs are added in any order.
+  // Returns an empty share of the day. Add the rows of jobs in any order, then pass the share to CloseDay.
   FleetShare NewShare(Resource r, int32_t day) const;
-  // Learns from the ended day of all jobs.
+  // Learns from the share of all jobs for the ended day.
   void CloseDay(Resource r, FleetShare share);
   // Learns from the rows that all recommenders returned for the ended day.
   void CloseDay(Resource r, int32_t day, const FleetRows& rows);
@@ -64,7 +64,8 @@ struct FleetRisk {
 void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,
              FleetRisk& risk);
 
-// Returns a hash of a job's name, which is equal in every run and program. Samples of jobs are drawn by it.
+// Returns a hash of a job's name, which is equal in every run and program. Samples of jobs are drawn by this
+// hash.
 uint64_t JobKey(std::string_view job);
 // Returns the window of the day, in [0, 288), in which a job's daily decision is due. The window depends on the
 // job's key, which spreads jobs over the day.

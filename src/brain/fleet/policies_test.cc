@@ -295,8 +295,8 @@ RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
   fleet.Live([&](Recommender& subject, int day, int window) -> std::unique_ptr<Recommender> {
     if (day != at_day || window != SmallFleet::kWindows / 2) return nullptr;
     const std::string bytes = Saved(subject);
-    // The last part of the state belongs to the floor. Without some of its fields, the bytes equal those of
-    // versions without floors, without the job's first window, or without provisional limits.
+    // The last part of the state belongs to the floor. Without some of its fields, the bytes equal the
+    // bytes of versions without floors, without the job's first window, or without provisional limits.
     const bool floored = policy != Policy::kVpa && policy != Policy::kStatic && policy != Policy::kKrr &&
                          policy != Policy::kCrane;
     const size_t before_floors = floored ? bytes.size() - kFloorBytes : bytes.size();

@@ -60,7 +60,7 @@ struct RiskKey {
 };
 
 void SaveRiskKey(const RiskKey& key, ByteWriter& out);
-// Reads the bytes that SaveRiskKey wrote. Returns false for bytes that it cannot have written.
+// Reads the bytes that SaveRiskKey wrote. Returns false for bytes that SaveRiskKey cannot have written.
 bool LoadRiskKey(ByteReader& in, RiskKey& key);
 
 // One job-day (UTC) of one resource.

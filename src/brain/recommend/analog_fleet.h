@@ -30,9 +30,9 @@ class AnalogFleet {
 
   // Learns from the day that ended; retrains the forest and changes the price when due.
   void CloseDay(AnalogShare share);
-  // Returns a key such that a lesson with a higher key never enters the sample of history.
+  // Returns an upper bound of the keys of lessons that can still enter the sample of history.
   uint64_t sample_bound() const { return history_.bound(); }
-  // Learns from a day of which all rows are here.
+  // Learns from a day. REQUIRES: `rows` contains all rows of the day.
   void CloseDay(int32_t day, const FleetRows& rows);
 
   // Returns false while the fleet has too little history for a forecast.

@@ -10,11 +10,11 @@
 namespace taut::brain {
 namespace {
 
-// Versions 1 and 2 lack fields of AnalogCase. Until version 3 the sample of history has no keys, and the state of
-// the random numbers that drew the sample.
+// Versions 1 and 2 lack fields of AnalogCase. In versions 1 to 3, the sample of history has no keys, and the state
+// of a random number generator precedes the sample.
 constexpr uint8_t kVersion = AnalogCase::kVersion;
 
-// Gives the rows of a sample without keys such keys as the lowest of `seen` uniform keys have.
+// Sets the keys of a sample without keys. The keys are distributed like the lowest of `seen` uniform keys.
 void DrawKeys(uint64_t seen, std::vector<std::pair<uint64_t, DistributionForest::Row>>& sample) {
   const double share =
       std::min(1.0, static_cast<double>(sample.size()) / static_cast<double>(std::max<uint64_t>(seen, 1)));

@@ -53,8 +53,8 @@ class StoredAnalogs {
     return Load(changed);
   }
   // Loads the state of an older version, without the fields that the version did not have. Version 1 has no
-  // tasks and no price factor of a job, version 2 no price factor. Until version 3 the random numbers precede the
-  // rows of history, here one row, which has no key.
+  // tasks and no price factor of a job, version 2 no price factor. In versions 1 to 3, the state of a random
+  // number generator precedes the rows of history, and the rows (here one row) have no keys.
   absl::StatusCode OfVersion(uint8_t version) const {
     std::string older = bytes_;
     older[0] = static_cast<char>(version);

@@ -26,7 +26,7 @@ AnalogSettings Small() {
   return s;
 }
 
-// Returns the rows of a fleet of made jobs on a day, by analogs and by the work function.
+// Returns the rows of a generated fleet for a day, of analogs and of the work function.
 FleetRows RowsOf(int32_t day) {
   FleetRows rows;
   for (uint64_t job = 0; job < kJobs; ++job) {
@@ -62,7 +62,8 @@ struct Models {
   }
 };
 
-// Teaches the models kDays days, with the jobs of each day dealt to `parts` shares and in an order by `seed`.
+// Returns the state of models after kDays days. The rows of each day are divided into `parts` shares, in an order
+// that `seed` determines.
 std::string Taught(size_t parts, uint64_t seed) {
   Models models;
   Rng rng(seed);

@@ -37,7 +37,7 @@ class WorkFunctionFleet {
 
   // Changes the price according to the day's work above limits.
   void CloseDay(const WorkShare& day);
-  // Learns from a day of which all rows are here. Ignores rows without `work`.
+  // Learns from a day, and ignores rows without `work`. REQUIRES: `rows` contains all rows of the day.
   void CloseDay(const FleetRows& rows);
 
   // Returns the price of one window of one core (byte) above the limit, in windows of one reserved core (byte).
@@ -71,7 +71,7 @@ class WorkFunctionFleet {
   Resource resource_;
   WorkFunctionSettings settings_;
   double price_;
-  double mean_size_ = 0;        // mean owner's limit (day's peak without one); 0: unknown
+  double mean_size_ = 0;        // mean of FleetWork::size over the last day; 0: unknown
   double over_ = 0, used_ = 0;  // decayed sums of work above limits and of all work
 };
 

@@ -87,7 +87,7 @@ class ReplicaPolicy {
   // Returns a copy with equal state.
   virtual std::unique_ptr<ReplicaPolicy> Clone() const = 0;
   // Save appends the state without the settings. Load restores the state of a policy with equal settings, so that
-  // further decisions equal those of the saved policy. On error (DataLoss: bytes that Save cannot have written;
+  // both policies make equal further decisions. On error (DataLoss: bytes that Save cannot have written;
   // InvalidArgument: a state of other settings) the policy is unchanged.
   virtual void Save(ByteWriter& out) const = 0;
   virtual absl::Status Load(ByteReader& in) = 0;

@@ -55,7 +55,7 @@ TEST(OrderFreeSum, HoldsEveryFiniteNumber) {
   }
 }
 
-// 1e16 and 1: a sum of doubles loses the terms of 1.
+// A plain sum of doubles would lose each 1 that is added to 1e16.
 TEST(OrderFreeSum, LosesNoSmallTerm) {
   OrderFreeSum sum;
   sum.Add(1e16);

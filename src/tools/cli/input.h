@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bo
 // Returns true if `paths` is the path kGivenUsage and a console with usage is in use (console.h).
 bool IsGivenUsage(const std::vector<std::string>& paths);
 
-// Counts of what was read.
+// Counts of the input that was read.
 struct InputCounts {
   ReadReport read;
   FoldReport fold;

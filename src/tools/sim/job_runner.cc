@@ -146,7 +146,7 @@ std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
 
 namespace {
 
-// The risk is that of the time of the recommendation, since which the fleet models have learnt.
+// Saves the risk, because it was computed when the limit was recommended, and the fleet models have learnt since.
 void SaveRisk(const ScoredLane& lane, ByteWriter& out) {
   out.Put(static_cast<uint8_t>(lane.limit_risk.has_value()));
   if (!lane.limit_risk.has_value()) return;

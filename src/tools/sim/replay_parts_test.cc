@@ -1,4 +1,4 @@
-// Tests that the replays of the parts of a fleet merge to the replay of the whole fleet, to equal bytes.
+// Tests that the replays of the parts of a fleet merge to the replay of the whole fleet, with equal bytes.
 #include <algorithm>
 #include <barrier>
 #include <cmath>
@@ -81,7 +81,7 @@ std::string PartsText(const ReplayResult& result) {
   return out;
 }
 
-// Replays the parts in one thread each, which wait for each other at the end of each day.
+// Replays each part in its own thread. The threads wait for each other at the end of each day.
 std::string InParts(uint32_t parts) {
   const ReplayOptions options = PartsOptions();
   std::barrier<> barrier(parts);
@@ -119,8 +119,8 @@ TEST(ReplayParts, MergeToTheReplayOfTheFleet) {
   for (const uint32_t parts : {1, 2, 7}) EXPECT_EQ(InParts(parts), expected) << parts;
 }
 
-// A run of a program inherits the recommenders of the previous run; a checkpoint stores for which job they were
-// made.
+// A run of a program inherits the recommenders of the previous run. A checkpoint stores the job for which these
+// recommenders were made.
 TEST(ReplayParts, ACheckpointContinuesTheReplay) {
   for (const Feedback feedback : {Feedback::kNone, Feedback::kOomRestart}) {
     ReplayOptions options = PartsOptions();
