@@ -58,6 +58,18 @@ def test_types_do_not_matter(columns, result, make):
     assert json.loads(other.json())["lanes"] == json.loads(result.json())["lanes"]
 
 
+def test_a_folder_of_parquet_is_read_in_pieces(columns, result, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    dataset = pytest.importorskip("pyarrow.dataset")
+    table = pa.table(columns)
+    for part in range(3):
+        of_part = [START + 4 * part * 86400 <= time < START + 4 * (part + 1) * 86400 for time in columns["time"]]
+        parquet.write_table(table.filter(pa.array(of_part)), tmp_path / f"{part}.parquet")
+    expected = result.json(jobs=True)
+    reader = dataset.dataset(tmp_path).scanner(batch_size=1000, use_threads=False).to_reader()
+    assert tautline.replay(reader, ["peak", "ensemble", "analogs"], warmup="4d", spill_memory="1MiB").json(jobs=True) == expected
+
+
 def test_threads_do_not_matter(columns, result):
     other = tautline.replay(pa.table(columns), ["peak", "ensemble", "analogs"], warmup="4d", threads=1)
     assert other.json(jobs=True) == result.json(jobs=True)
@@ -217,6 +229,8 @@ def test_the_page_runs_as_printed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = csv_of(usage(jobs=2, days=17), tmp_path / "history.csv")
     path.with_suffix(".csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    (tmp_path / "usage").mkdir()
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(usage(jobs=2, days=17)), tmp_path / "usage/0.parquet")
     names = {}
     exec(code, names)  # pylint: disable=exec-used
     assert len(names["scores"]) == 4
