@@ -22,11 +22,13 @@ import multiprocessing.connection
 import queue
 import secrets
 import threading
+import time
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import pyarrow
 import pyarrow.fs
 from pyspark import BarrierTaskContext, StorageLevel, TaskContext
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -289,6 +291,31 @@ def _key_of() -> Column:
     return F.when(F.length("program") > 0, F.col("program")).otherwise(F.col("job"))
 
 
+_SLOTS_SECONDS = 60  # time for executors to start
+
+
+def _workers_of(session: SparkSession, workers: int, at_once: bool) -> int:
+    """Returns the number of workers; 0: the default parallelism. ``at_once``: waits until the cluster has as many slots.
+
+    Spark 4.3 shuts its context down if a barrier stage has more tasks than the cluster has slots.
+    """
+    try:
+        context = session.sparkContext
+    except PySparkException:  # Spark Connect has no context
+        if not workers:
+            raise ValueError("workers: expected a number, since Spark Connect does not tell the number of slots") from None
+        return workers
+    workers = workers or context.defaultParallelism
+    scala = context._jsc.sc()  # pylint: disable=protected-access
+    until = time.monotonic() + _SLOTS_SECONDS
+    while at_once and (slots := scala.maxNumConcurrentTasks(scala.resourceProfileManager().defaultResourceProfile())) < workers:
+        if scala.isLocal() or time.monotonic() > until:
+            raise ValueError(f"workers: {workers}: expected at most {slots}, the number of the cluster's slots, because the recommenders "
+                             "learn from the fleet, so all workers run at the same time")
+        time.sleep(1)
+    return workers
+
+
 def replay(
     days: DataFrame,
     recommenders: Union[str, Iterable[str]] = (),
@@ -348,7 +375,7 @@ def replay(
             for piece in pieces:
                 yield pyarrow.RecordBatch.from_pydict({"kind": [kind], "data": [piece]}, schema=_PARTS)
 
-    count = workers or days.sparkSession.sparkContext.defaultParallelism
+    count = _workers_of(days.sparkSession, workers, at_once=learns)
     divided = days.repartition(count, _key_of()).sortWithinPartitions("first_us", "job", "day")
     # Spark repeats a failed barrier stage only if a shuffle follows it.
     rows = divided.mapInArrow(run, "kind string, data binary", barrier=learns).repartition(count).persist(StorageLevel.MEMORY_AND_DISK)

@@ -177,6 +177,13 @@ def test_invalid_arguments(days, arguments, text):
         spark.replay(days, **arguments)
 
 
+def test_more_workers_than_slots(days, monkeypatch):
+    monkeypatch.setattr(spark, "_SLOTS_SECONDS", 0)
+    with pytest.raises(ValueError, match="workers: 99: expected at most 6"):
+        spark.replay(days, RECOMMENDERS, workers=99, **OPTIONS)
+    assert days.count()  # the session goes on
+
+
 def test_no_usage_and_another_table(session, days):
     with pytest.raises(ValueError, match="no usage"):
         spark.replay(days.where("false"), "peak")
