@@ -70,7 +70,7 @@ class ArrowColumn {
 
   const uint8_t* validity_ = nullptr;  // null: no row is null
   const void* values_ = nullptr;       // values; for texts: offsets or views
-  const char* bytes_ = nullptr;        // bytes of texts
+  const char* bytes_ = nullptr;        // bytes of all texts
   const void* const* view_buffers_ = nullptr;
   int64_t offset_ = 0;
 };

@@ -28,7 +28,7 @@ class ArrowTable {
   };
   using Texts = std::vector<std::optional<std::string>>;
   struct Bytes {
-    std::vector<std::string> values;  // together below 2 GiB
+    std::vector<std::string> values;  // total size below 2 GiB
   };
   using Values = std::variant<Reals, Integers, Times, Names, Texts, Bytes>;
 
@@ -49,12 +49,12 @@ class ArrowTable {
   struct Column {
     std::string name;
     const char* format;
-    std::vector<uint8_t> validity;  // empty: no nulls
+    std::vector<uint8_t> validity;  // bitmap of the rows with a value; empty: no nulls
     int64_t nulls = 0;
     std::vector<int64_t> words;  // values of 8 bytes
     std::vector<int32_t> indices;
     std::unique_ptr<Column> dictionary;
-    std::vector<int32_t> ends;  // ends of texts
+    std::vector<int32_t> ends;  // offset of the end of each text
     std::string bytes;
     int64_t rows = 0;
   };

@@ -77,7 +77,7 @@ class Replayed {
   std::shared_ptr<const ArrowTable> Scores() const { return ScoresTable(result_, label_); }
   std::shared_ptr<const ArrowTable> Jobs() const { return JobsTable(result_, trace_->jobs(), label_); }
 
-  // Returns the changes of limits, of one job or of all.
+  // Returns the limit changes of one job, or of all jobs.
   std::shared_ptr<const ArrowTable> Decisions(const std::optional<std::string>& job) const {
     std::optional<JobId> only;
     if (job.has_value()) only = ValueOf(trace_->FindJob(*job));

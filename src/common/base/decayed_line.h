@@ -27,7 +27,7 @@ class DecayedLine {
   // Returns the line's value at x.
   double At(double x) const { return fixed() + slope() * x; }
   double mean_x() const { return mean_x_; }
-  // Decayed number of points.
+  // Sum of the decayed weights of all points.
   double weight() const { return weight_; }
 
   void Save(ByteWriter& out) const;

@@ -9,8 +9,8 @@
 namespace taut {
 
 // The writer places the commas. The caller balances Begin and End, and passes a Key before each value of an
-// object. The result is safe inside an HTML <script> block: '<' is written \u003c, so no text can close the block.
-// In texts each byte that is not part of valid UTF-8 becomes U+FFFD.
+// object. The result is safe inside an HTML <script> block: '<' is written as \u003c, so no text can close the
+// block. In texts, each byte that is not part of valid UTF-8 becomes U+FFFD.
 class JsonWriter {
  public:
   void BeginObject() { Open('{'); }

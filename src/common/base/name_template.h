@@ -42,7 +42,7 @@ class NameTemplate {
   struct Piece {
     std::string text;                 // literal text, if `labels` is empty
     std::vector<std::string> labels;  // alternatives: the first that is not empty is used
-    bool optional = false;            // rendered as the value and a '/', or as nothing
+    bool optional = false;            // true: becomes the value and a '/', or nothing
   };
   std::vector<Piece> pieces_;
   bool uses_owner_ = false;

@@ -16,7 +16,7 @@ std::string NearestName(std::string_view name, std::span<const std::string_view>
 
 std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string_view> candidates,
                                       size_t count) {
-  std::vector<std::pair<size_t, size_t>> order;  // distance, index
+  std::vector<std::pair<size_t, size_t>> order;  // edit distance and index of each candidate
   for (size_t i = 0; i < candidates.size(); ++i) order.emplace_back(EditDistance(name, candidates[i]), i);
   count = std::min(count, order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end());

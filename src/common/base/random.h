@@ -14,14 +14,15 @@ class Rng {
  public:
   explicit Rng(uint64_t seed);
 
-  // Uniform over all 64-bit numbers.
+  // Returns a number that is uniform over all 64-bit numbers.
   uint64_t Next();
-  // Uniform in [0, 1).
+  // Returns a number that is uniform in [0, 1).
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
   double Uniform(double low, double high) { return low + (high - low) * Uniform(); }
-  // Uniform in [0, n). The bias is below n / 2^64. REQUIRES: n > 0.
+  // Returns a number that is uniform in [0, n). The bias is below n / 2^64. REQUIRES: n > 0.
   uint64_t Below(uint64_t n);
-  // Standard normal (Box-Muller; every second call returns the value that the previous call kept).
+  // Returns a standard normal number. Box-Muller computes two numbers at once; every second call returns the
+  // stored one.
   double Normal();
   // Pareto: P(X > x) = (min / x)^alpha for x >= min.
   double Pareto(double min, double alpha) { return min * std::pow(1.0 - Uniform(), -1.0 / alpha); }

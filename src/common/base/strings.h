@@ -88,7 +88,7 @@ std::string Join(const Range& parts, std::string_view separator) {
 std::string_view StripSpace(std::string_view text);
 // Returns views of the pieces between separators. Empty text yields one empty piece.
 std::vector<std::string_view> Split(std::string_view text, char separator);
-// Parses a finite decimal number that is the whole text, with an optional sign; else nullopt. Ignores the
+// Parses a text that is a finite decimal number with an optional sign; nullopt for any other text. Ignores the
 // locale.
 std::optional<double> ParseDouble(std::string_view text);
 

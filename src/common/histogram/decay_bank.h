@@ -76,7 +76,7 @@ class DecayBank {
   Bucket Lowest() const { return rows_.Lowest(); }    // REQUIRES: !empty()
   Bucket Highest() const { return rows_.Highest(); }  // REQUIRES: !empty()
   // Calls fn(int position, Bucket, const float* scaled_row) in ascending order. Lane m of a row is the bucket's
-  // value in H_m, in a scale of lane m. The product of this value and lane m of InverseMasses is the bucket's
+  // value in H_m, times a factor that is equal for all rows. Lane m times lane m of InverseMasses is the bucket's
   // share of the mass.
   template <typename Fn>
   void ForEach(Fn&& fn) const {

@@ -90,8 +90,8 @@ class DecayingHistogram {
   const Grid* grid_;
   double half_life_s_;
   int64_t reference_s_ = 0;  // time at which weights have scale 1; begins at the first sample
-  double total_ = 0;         // sum over buckets of scaled weights
-  double load_ = 0;          // sum over buckets of scaled weight times upper bound
+  double total_ = 0;         // sum of the scaled weights of all buckets
+  double load_ = 0;          // sum of scaled weight times upper bound, over all buckets
   BucketFloats buckets_;
 };
 

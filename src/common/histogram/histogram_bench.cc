@@ -1,4 +1,4 @@
-// Time limits of the histograms, on data like a real job's: log-normal usage over eight days.
+// Benchmarks the histograms, on data that resemble the usage of a real job: log-normal usage over eight days.
 //
 //   add, hot <= 10 ns · p95 <= 60 ns · checkpoint and restore of 100,000 containers <= 1 s each
 //

@@ -16,7 +16,7 @@ enum class PercentileOf : uint8_t {
 };
 // The value returned for the bucket that contains the percentile.
 enum class BucketValue : uint8_t {
-  kUpperBound,   // a limit on the grid that covers the bucket; the engine uses this
+  kUpperBound,   // upper bound of the bucket, a limit that covers the bucket; used by the engine
   kInterpolated  // linear between the bucket's bounds
 };
 // The bound from which a bucket's load is computed: weight * bound.
@@ -57,8 +57,8 @@ class PercentileWalk {
  private:
   double wanted_;
   double room_;       // greatest share that may lie above the result
-  double above_ = 0;  // share above index_
-  double share_ = 0;  // share of index_
+  double above_ = 0;  // share of the buckets above index_
+  double share_ = 0;  // share of the bucket index_
   size_t index_ = 0;
   bool found_ = false;
 };

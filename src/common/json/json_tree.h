@@ -44,7 +44,7 @@ class JsonNode {
 
  private:
   friend class JsonTree;
-  std::array<uintptr_t, 2> at_ = {};  // bits of simdjson's element; zeros: none
+  std::array<uintptr_t, 2> at_ = {};  // bits of simdjson's element; all zero: the node none
 };
 
 // Owns the parsed text and reuses its buffers for the next text. Not thread-safe.

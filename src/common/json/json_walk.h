@@ -34,8 +34,8 @@ class JsonValue {
   absl::Status Read(double& out) const;
   absl::Status Read(std::string& out) const;
   absl::Status Read(std::string_view& out) const;  // valid until the reader reads another text
-  // Read a number or sample as Prometheus writes them: [1435781430.781, "1.5"], with values such as "NaN" and
-  // "+Inf".
+  // Read a number or a sample in the notation of Prometheus. A number is a text such as "1.5", "NaN" or "+Inf"; a
+  // sample is an array of time and number: [1435781430.781, "1.5"].
   absl::Status ReadPrometheusNumber(double& out) const;
   absl::Status ReadPrometheusSample(double& time_s, double& value) const;
 

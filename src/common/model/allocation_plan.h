@@ -21,8 +21,8 @@ struct ContainerResources {
 // A container of a workload's template, with properties of the workload's pods.
 struct TemplateContainer {
   bool is_init = false;                     // a sidecar: an init container that is always restarted
-  bool guaranteed = false;                  // the pods have the QoS class Guaranteed
-  bool rest_is_equal = false;               // requests equal limits in all other containers
+  bool guaranteed = false;                  // true if the pods have the QoS class Guaranteed
+  bool rest_is_equal = false;               // true if requests equal limits in all other containers
   PerResource<ContainerResources> amounts;  // amounts, indexed by Resource
 
   // Indexed by Resource: name of the autoscaler that uses the request; "": none. The request must not change if an
@@ -36,7 +36,7 @@ struct TemplateContainer {
 struct AllocationPlace {
   ContainerResources now;
   ContainerResources owner;  // the owner's amounts, as far as they are known
-  bool guaranteed = false;   // the pod's QoS class: all requests equal their limits
+  bool guaranteed = false;   // true if the pod has the QoS class Guaranteed
   // True if requests equal limits in the rest of the pod: the two planned amounts then decide whether the pod
   // is Guaranteed.
   bool rest_is_equal = false;

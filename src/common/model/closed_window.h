@@ -17,7 +17,7 @@ inline constexpr float kNoLimit = std::numeric_limits<float>::infinity();
 // An agent's report on a task, besides its usage.
 struct TaskReport {
   uint32_t task = 0;
-  bool managed = false;  // the task's agent applies limits
+  bool managed = false;  // true if the task's agent applies limits
   // True if the kernel's limit was constant during the whole window.
   bool cpu_steady = false, memory_steady = false;
   // The kernel's limit at the window's end; kNoLimit: none; kAbsent: unknown.
@@ -85,7 +85,7 @@ struct JobWindowData {
   JobWindow window;
   uint32_t first_report = 0, num_reports = 0;  // the job's range in ClosedWindow::reports, by task
   OwnerRequests requests = {};                 // not stored: see TakeOwnersAmount
-  PerResource<bool> of_request = {};  // indexed by Resource: the window's limit is the owner's request
+  PerResource<bool> of_request = {};  // by Resource: true if the window's limit is the owner's request
   uint32_t first_throttling = 0, num_throttling = 0;  // the job's range in ClosedWindow::throttling, by task
   SaidReplicas replicas = {};                         // numbers that a series reports; not stored
   uint32_t first_start = 0, num_starts = 0;           // the job's range in ClosedWindow::starts, by task
@@ -93,7 +93,7 @@ struct JobWindowData {
 
 struct ClosedWindow {
   WindowId window;
-  std::vector<JobWindowData> jobs;  // ascending JobId; each has a measured task, load or signal
+  std::vector<JobWindowData> jobs;  // ascending by JobId; each job has a measured task, load or signal
   std::vector<TaskWindow> tasks;    // tasks of all jobs, grouped by job, ascending
   std::vector<BucketWeight> cpu_buckets;
   std::vector<NamedSignal> signals;

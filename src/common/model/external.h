@@ -19,7 +19,7 @@ namespace taut {
 // One resource in the window. Amounts are per task, in cores or bytes; absent: unknown.
 struct ExternalSignal {
   std::optional<double> owner_limit, limit_in_force;
-  std::optional<double> recommended;  // the job's own recommender's limit; used if no answer arrives
+  std::optional<double> recommended;  // limit by the job's own recommender; used if no answer arrives
   uint32_t oom_kills_of_week = 0;     // OOM kills of the last week; memory only
   std::optional<double> throttled;    // share of the CFS periods that were throttled; CPU only
 };

@@ -11,7 +11,7 @@ namespace taut {
 
 struct ReportedWindow {
   WindowId window;
-  TaskWindow figures;                     // .task is unused
+  TaskWindow figures;                     // the member task is unused
   std::vector<BucketWeight> cpu_buckets;  // seconds at each bucket, ascending
   float cpu_limit_cores = kAbsent;        // the owner's limits
   float memory_limit_bytes = kAbsent;

@@ -8,7 +8,7 @@
 
 namespace taut {
 
-// Signals of every job: CPU and memory that its tasks use together, in cores and bytes, and the owner's
+// Signals of every job: the CPU and memory that the job's tasks use together, in cores and bytes, and the owner's
 // limits per task.
 inline constexpr std::array<std::string_view, 4> kOwnSignals = {"cpu", "memory", "cpu_limit", "memory_limit"};
 

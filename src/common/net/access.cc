@@ -211,7 +211,7 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
     const std::string_view from =
         scheme == std::string::npos ? "" : std::string_view(*origin).substr(scheme + 3);
     // An origin with another scheme belongs to a page of another server, unless a proxy terminates TLS. In that
-    // case Sec-Fetch-Site proves that the page is one of this server.
+    // case Sec-Fetch-Site proves that the page belongs to this server.
     const std::string* site = request.header("Sec-Fetch-Site");
     const bool ours = EqualsIgnoreCase(std::string_view(*origin).substr(0, scheme), scheme_) ||
                       (site != nullptr && *site == "same-origin");

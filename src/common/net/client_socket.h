@@ -44,7 +44,7 @@ class ClientSocket {
                                                                std::shared_ptr<ClientTls> tls,
                                                                Deadline deadline);
   // Connects to the Unix socket of an absolute path. Returns the errors of Connect, and Unavailable also for a
-  // path above 107 bytes.
+  // path longer than 107 bytes.
   static absl::StatusOr<std::unique_ptr<ClientSocket>> ConnectUnix(const std::string& path,
                                                                    Deadline deadline);
   ~ClientSocket();

@@ -14,7 +14,7 @@ inline Timestamp WallNow() {
   return {std::chrono::duration_cast<std::chrono::microseconds>(since).count()};
 }
 
-// Returns the time of a clock that no administrator sets, from an arbitrary start.
+// Returns the seconds of a clock that never jumps, counted from an arbitrary start.
 inline double SteadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -66,7 +66,7 @@ struct HttpRequest {
   std::shared_ptr<const GroupBindings> bindings;  // bindings of a sender with Role::kGroup, else null
   std::string refusal;                   // reason for the rejection of a token; "" if none was rejected
   std::optional<int64_t> valid_until_s;  // Unix time when token or session expires and streams end
-  bool by_session = false;               // authenticated by a session cookie alone
+  bool by_session = false;               // true if authenticated by a session cookie alone
 
   // Return the first value with this name; nullptr if absent.
   const std::string* header(std::string_view name) const { return FindHeader(headers, name); }

@@ -1,5 +1,6 @@
-// Requests per second over loopback, from a client in the benchmark: small responses, and bodies as remote
-// write sends them. Client and server share the machine: the figures are lower bounds.
+// Measures requests per second over loopback: requests with small responses, and requests with bodies as remote
+// write sends them. The client is part of the benchmark and shares the machine with the server, so the figures are
+// lower bounds.
 #include <arpa/inet.h>
 #include <benchmark/benchmark.h>
 #include <netinet/in.h>

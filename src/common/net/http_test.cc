@@ -1,4 +1,4 @@
-// Tests targets, queries and escapes.
+// Tests that request targets, queries and escapes are parsed or rejected, and that headers are found in any case.
 #include "common/net/http.h"
 
 #include <gmock/gmock.h>

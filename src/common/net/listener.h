@@ -23,8 +23,9 @@ class Listener {
     std::function<void()> on_tick;
     std::chrono::milliseconds tick_interval{100};
   };
-  // Reads the TLS files and binds; accepts nothing before Run(). REQUIRES: options.Check() is OK. Errors
-  // contain the address or file: AlreadyExists if the address is in use, Unavailable, InvalidArgument.
+  // Reads the TLS files and binds; accepts nothing before Run(). REQUIRES: options.Check() is OK. Returns
+  // AlreadyExists if an address is in use, Unavailable if it cannot be bound for another reason, and
+  // InvalidArgument for an unusable TLS file. Errors contain the address or file.
   static absl::StatusOr<std::unique_ptr<Listener>> Bind(const ServerOptions& options);
   // Calls Shut().
   ~Listener();

@@ -43,7 +43,7 @@ class RequestParser {
   bool is_head() const;
   bool is_http11() const;
   const std::string& authority() const;  // authority of the target; "" if it has none
-  std::string_view error() const;        // reason of kMalformed
+  std::string_view error() const;        // reason for kMalformed
 
  private:
   struct Impl;

@@ -12,7 +12,7 @@ namespace taut {
 enum class KeepAlive : uint8_t {
   kNo,
   kYes,
-  kYesAloud,  // kept open and announced in a header, which HTTP/1.0 requires
+  kYesAloud,  // kept open, which a header announces, as HTTP/1.0 requires
 };
 
 // Returns false for 1xx, 204, 304 and event streams: such responses are sent without a Content-Length.

@@ -83,9 +83,9 @@ struct ServerOptions {
 
   size_t max_header_bytes = 16 << 10;
   size_t max_body_bytes = 16 << 20;
-  // Pairs of path prefix and limit in bytes; the longest matching prefix counts.
+  // Pairs of path prefix and limit in bytes; the longest matching prefix applies.
   std::vector<std::pair<std::string, size_t>> body_limits;
-  // Total size of all bodies that are being received. Above this size: 503.
+  // Limit of the total size of all bodies that are being received. Above this limit, requests get 503.
   size_t max_buffered_bytes = 512 << 20;
   // Open connections, also limited to half of the process' limit of open files. At the limit, idle
   // connections without authentication are closed first, beginning with the address that has the most
@@ -93,14 +93,15 @@ struct ServerOptions {
   size_t max_connections = 1024;
   size_t max_connections_per_address = 512;  // limit for one IPv4 address or IPv6 /64
   size_t max_streams = 64;
-  // Streams per role and name, or per address for callers without a name. Above this number: 429.
+  // Limit of streams per role and name, or per address for callers without a name. Above this limit, requests get
+  // 429.
   size_t max_streams_per_caller = 16;
 
   using Duration = std::chrono::milliseconds;
   // Time between two requests; header_timeout replaces this time for an unauthenticated client where a token is
   // needed.
   Duration idle_timeout = std::chrono::seconds(120);
-  // Time for a header, from accept or from its first byte. Also the time for a TLS handshake.
+  // Time for a header, from accept or from the header's first byte, and time for a TLS handshake.
   Duration header_timeout = std::chrono::seconds(5);
   // Time for a body or a response, plus one second per min_bytes_per_second.
   Duration body_timeout = std::chrono::seconds(20);

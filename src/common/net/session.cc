@@ -21,7 +21,7 @@ constexpr size_t kFirstBufferBytes = 4 << 10;
 // Capacity of a body that is kept for the next request.
 constexpr size_t kKeptBodyBytes = 256 << 10;
 constexpr std::chrono::milliseconds kFinishTimeout{2000};
-constexpr std::chrono::milliseconds kLastFinishTimeout{250};  // while the server stops
+constexpr std::chrono::milliseconds kLastFinishTimeout{250};  // timeout of Finish while the server stops
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kHeartbeat = ":\n\n";
 
@@ -431,7 +431,7 @@ void Session::Tick(Clock::time_point now) {
 
 void Session::OnAlarm() {
   if (phase_ == Phase::kEnded) return;
-  if (Clock::now() < deadline_) {  // the deadline was extended after Tick posted this
+  if (Clock::now() < deadline_) {  // the deadline was extended after Tick posted OnAlarm
     SetDeadline(deadline_);
     return;
   }

@@ -15,7 +15,7 @@ enum class ParquetKind : uint8_t {
 struct ParquetColumn {
   std::string name;
   ParquetKind kind = ParquetKind::kText;
-  bool optional = false;  // may contain nulls
+  bool optional = false;  // true if the column may contain nulls
   int scale = 0;          // digits after the point, for kDecimal; at most kDecimalDigits
 };
 

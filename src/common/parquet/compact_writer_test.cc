@@ -21,8 +21,8 @@ TEST(CompactWriter, NumbersAreZigZagVarints) {
   out.Int32(1, 0);
   out.Int32(2, -1);
   out.Int32(3, 1);
-  out.Int32(4, 64);    // 128: two bytes
-  out.Int32(5, -300);  // zigzag: 599
+  out.Int32(4, 64);    // zigzag code 128, which needs two bytes
+  out.Int32(5, -300);  // zigzag code 599
   out.Int64(6, std::numeric_limits<int64_t>::min());
   out.Int64(7, std::numeric_limits<int64_t>::max());
   out.EndStruct();

@@ -54,7 +54,7 @@ absl::Status GrpcServer::Listen(const ServerOptions& options, AcceptorOptions bo
   auto acceptor = ConnectionAcceptor::Listen(options.listen, bounds);
   if (!acceptor.ok()) return acceptor.status();
   acceptor_ = *std::move(acceptor);
-  HandOver(this);  // happens before the calls, which arrive through the acceptor
+  HandOver(this);  // must precede the calls, which arrive through the acceptor
   to_grpc_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, CredentialsOf(*tls));
   builder.RegisterService(&service);

@@ -29,7 +29,8 @@ class GrpcServer {
 
   // Reads the certificates of `options`, binds its addresses and starts the server that `builder` describes,
   // without accepting connections. Uses at most half of the process's descriptors, even if `bounds` allows more.
-  // `service` must outlive the server. Errors: an address is in use, a file cannot be read, gRPC does not start.
+  // `service` must outlive the server. Returns an error if an address is in use, a file cannot be read, or gRPC
+  // does not start.
   absl::Status Listen(const ServerOptions& options, AcceptorOptions bounds, grpc::Service& service,
                       grpc::ServerBuilder& builder);
   // Starts to accept connections. REQUIRES: Listen returned OK.

@@ -29,8 +29,8 @@ inline void TakeOver([[maybe_unused]] void* object) {
 #endif
 }
 
-// Annotates a whole callback, from begin to end. Must not be used in an object's last callback, which destroys the
-// object.
+// Annotates a whole callback, from beginning to end. Must not be used in an object's last callback, which destroys
+// the object.
 class Reaction {
  public:
   explicit Reaction(void* object) : object_(object) { TakeOver(object_); }

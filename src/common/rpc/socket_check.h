@@ -8,8 +8,8 @@
 
 namespace taut {
 
-// Returns a bound, non-blocking TCP socket, which the caller owns. Port 0 selects a free port. Unavailable
-// with the address and the system's reason.
+// Returns a bound, non-blocking TCP socket, which the caller owns. Port 0 selects a free port. Returns Unavailable
+// with the address and the system's reason if the address cannot be bound.
 absl::StatusOr<int> BindSocket(const ListenAddress& address);
 
 }  // namespace taut

@@ -35,7 +35,8 @@ std::string QuantityText(FieldUnit unit, double value);
 // Returns seconds, bytes or a plain number; InvalidArgument, without a key, if the text is not a quantity of
 // this unit.
 absl::StatusOr<double> ParseQuantity(FieldUnit unit, std::string_view text);
-// Parses a number within the spec's bounds and divides it by the scale. InvalidArgument, without a key.
+// Parses a number within the spec's bounds and divides it by the scale. Returns InvalidArgument, without a key,
+// for any other text.
 absl::StatusOr<double> ParseNumber(const FieldSpec& spec, std::string_view text);
 // Returns the text that ParseNumber parses to this value.
 std::string NumberText(const FieldSpec& spec, double value);
@@ -43,7 +44,8 @@ std::string NumberText(const FieldSpec& spec, double value);
 // Functions to parse, print and copy the values of one type. `context` is the pointer with which the FieldRef was
 // created.
 struct FieldType {
-  // Parses `values`, which has one item unless `is_list`. InvalidArgument, without a key.
+  // Parses `values`, which has one item unless `is_list`. Returns InvalidArgument, without a key, for an invalid
+  // value.
   absl::Status (*set)(const FieldSpec& spec, std::span<const std::string> values, void* value,
                       const void* context);
   std::string (*show)(const FieldSpec& spec, const void* value);
@@ -79,8 +81,8 @@ class FieldRef {
   const void* context_;
 };
 
-// Sets a value from the items of a list, or from a text. InvalidArgument starts with the key, without file
-// and line.
+// Sets a value from the items of a list, or from a text. Returns InvalidArgument for an invalid value; its text
+// starts with the key, without file and line.
 absl::Status SetField(const FieldSpec& spec, const FieldRef& field, std::span<const std::string> values);
 absl::Status SetField(const FieldSpec& spec, const FieldRef& field, std::string_view text);
 // Returns the value as a file contains it: "16MiB", "[127.0.0.1:7070]".

@@ -17,7 +17,7 @@
 
 namespace taut {
 
-// The former key of a setting, which contained a unit. A plain number under the former key is in that unit.
+// The former key of a setting, which contained a unit. A plain number under the former key is in this unit.
 struct OldKey {
   std::string_view key;
   double unit = 1;  // size of the former unit in seconds, bytes or plain numbers; 3,600 for hours
@@ -69,8 +69,8 @@ const SettingRow<Owner>* FindSetting(std::span<const SettingRow<Owner>> rows, st
   return nullptr;
 }
 
-// Sets the value of a row. `key` is the row's current or former key; a former key adds a notice. InvalidArgument
-// starts with the row's key, and leaves the value unchanged.
+// Sets the value of a row. `key` is the row's current or former key; a former key adds a notice. Returns
+// InvalidArgument, whose text starts with the row's key, for an invalid value; the row's value is then unchanged.
 template <typename Owner>
 absl::Status SetSetting(const SettingRow<Owner>& row, std::string_view key,
                         std::span<const std::string> values, Owner& owner,

@@ -73,7 +73,8 @@ struct EntryAt {
   const std::string& key;
   const YAML::Node& value;
 };
-// Sets a row's value from an entry with the row's current or former key. InvalidArgument "file:line: ...".
+// Sets a row's value from an entry with the row's current or former key. Returns InvalidArgument "file:line: ..."
+// for an invalid value.
 template <typename Owner>
 absl::Status SetSettingAt(const SettingRow<Owner>& row, const EntryAt& entry, Owner& owner,
                           SettingNotices& notices) {

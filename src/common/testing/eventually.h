@@ -1,4 +1,4 @@
-// For tests: waits until other threads or processes have done something.
+// For tests: waits for a condition that other threads or processes fulfil.
 #pragma once
 
 #include <chrono>

@@ -56,7 +56,7 @@ class AgentCell {
     task.reading.memory_working_set_bytes = static_cast<uint64_t>(memory);
   }
 
-  // Runs for `seconds`: a sample and TakeOrders each second, Find every five seconds.
+  // Runs the agent for `seconds`: calls Sample and TakeOrders each second, and Find every five seconds.
   void Run(int seconds) {
     for (int i = 0; i < seconds; ++i) {
       now.steady_us += kMicrosPerSecond;

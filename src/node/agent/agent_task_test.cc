@@ -109,7 +109,7 @@ TEST(Bounded, KeepsWithinTheRule) {
 }
 
 TEST(Weight, OfACoreIsWhatContainerRuntimesGive) {
-  EXPECT_EQ(WeightOfCores(1), 39);  // 1,024 shares
+  EXPECT_EQ(WeightOfCores(1), 39);  // the weight of 1,024 shares
   EXPECT_EQ(WeightOfCores(0), 1);
   EXPECT_EQ(WeightOfCores(1e9), 10'000);
   EXPECT_NEAR(CoresOfWeight(100), 2.537, 0.001);

@@ -16,7 +16,7 @@ namespace pb = taut::agent::v1;
 // A task that returns within this time continues with its old state.
 constexpr int64_t kDepartedUs = 600 * kMicrosPerSecond;
 constexpr int64_t kTidyUs = 60 * kMicrosPerSecond;
-constexpr int64_t kStartupGraceS = 300;  // used if neither the rule nor the terms have a value
+constexpr int64_t kStartupGraceS = 300;  // grace if neither the rule nor the terms define one
 
 Resource ResourceOf(LimitKind kind) {
   return kind == LimitKind::kCpuMax || kind == LimitKind::kCpuWeight ? Resource::kCpu : Resource::kMemory;

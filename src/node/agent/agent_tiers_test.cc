@@ -40,7 +40,7 @@ TEST(AgentTiers, SetsWeightAndProtectionAndGivesThemBack) {
   cell.Run(200);
   EXPECT_EQ(web.writes.size(), writes) << "once";
 
-  web.limits.cpu_weight = 300;  // set by hand
+  web.limits.cpu_weight = 300;  // weight that the owner set by hand
   cell.Run(60);
   EXPECT_EQ(web.limits.cpu_weight, 300.0) << "another's word stays";
   cell.agent->Stop(cell.now);

@@ -34,7 +34,7 @@ struct InMemoryTask {
   std::vector<int> pids;               // ascending
   std::function<void()> around_write;  // called before and after each change by SetLimit
   bool found_by_rule = true;           // false: Find omits the task, but Open opens it
-  std::vector<std::pair<LimitKind, std::optional<double>>> writes;  // every successful SetLimit
+  std::vector<std::pair<LimitKind, std::optional<double>>> writes;  // successful calls of SetLimit
 };
 
 // Processes that exist only in memory. With may_lower false, SetOomScoreAdj refuses to lower a value, as the
@@ -60,7 +60,7 @@ class InMemoryTasks final : public TaskFinder {
   void Remove(const std::string& identity) { tasks_.erase(identity); }
   std::set<std::string> asleep;   // identities for which MayReturn is true
   absl::Status find_error;        // error that Find returns; OK: none
-  std::vector<TaskEvent> events;  // returned by TakeEvents
+  std::vector<TaskEvent> events;  // events that the next TakeEvents returns
 
   std::string_view name() const override { return "memory"; }
   absl::StatusOr<std::vector<FoundTask>> Find() override;

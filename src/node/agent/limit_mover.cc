@@ -107,7 +107,7 @@ std::optional<std::optional<double>> LimitMover::Next(std::optional<double> usag
     SetState(MoveState::kRefused, obstacle_);
     return std::nullopt;
   }
-  // This check is before the distinction by resource: the grace prevents cuts of both CPU and memory.
+  // This check precedes the checks for memory alone, because the grace prevents cuts of both CPU and memory.
   if (now_us < cuts_from_us_ && goal < Amount(current_)) {
     SetState(MoveState::kHeld, Obstacle::kStartup);
     return std::nullopt;

@@ -124,7 +124,7 @@ TEST(MemoryGuard, KillsAtOnceWhereNothingCanBeThrottled) {
   EXPECT_EQ(Text(kills_only.Step(Free(12.5), others, 0)), "K1") << "nor where throttling is off";
 }
 
-// As measured once on a machine with 700 MiB: usage grew by 80 MiB a second while 100 MiB were free.
+// On a real machine with 700 MiB, usage once grew by 80 MiB a second while 100 MiB were free.
 TEST(MemoryGuard, ActsOnTheRateOfGrowth) {
   const std::vector<GuardTask> tasks = {Task(1, Tier::kBatch, 100)};
   MemoryGuard guard(Both());

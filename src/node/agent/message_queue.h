@@ -19,7 +19,7 @@ struct MessageQueueOptions {
   // Bound of all files, or of the messages in memory. The oldest segment is deleted when a message does not
   // fit.
   uint64_t max_bytes = uint64_t{32} << 20;
-  uint64_t segment_bytes = uint64_t{1} << 20;  // upper bound; a quarter of max_bytes if that is less
+  uint64_t segment_bytes = uint64_t{1} << 20;  // upper bound of a segment; max_bytes / 4 if this is less
   uint64_t new_number = 0;                     // number of a new queue; not 0
 };
 

@@ -69,7 +69,8 @@ Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
   for (TaskFinder* finder : finders) {
     absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder->Open(task);
     if (group.ok()) return {Whereabouts::kThere, *std::move(group), ""};
-    if (group.status().code() == absl::StatusCode::kInvalidArgument) continue;  // another finder's identity
+    // The identity belongs to another finder.
+    if (group.status().code() == absl::StatusCode::kInvalidArgument) continue;
     if (group.status().code() != absl::StatusCode::kNotFound) {
       out = Opened{Whereabouts::kNotKnown, nullptr, std::string(Message(group.status()))};
     } else if (finder->MayReturn(task)) {

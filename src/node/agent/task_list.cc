@@ -14,7 +14,7 @@
 namespace taut::node {
 namespace {
 
-constexpr int kWeightOfUnmanaged = 100;  // the kernel's default
+constexpr int kWeightOfUnmanaged = 100;  // the kernel's default weight of a group
 
 template <typename... Cells>
 std::string Line(const Cells&... cells) {

@@ -35,20 +35,20 @@ struct MeterOptions {
 // Figures of one task in one window that has ended.
 struct NodeWindow {
   WindowId window;
-  TaskWindow figures;                     // .task is 0
+  TaskWindow figures;                     // the member task is 0
   std::vector<BucketWeight> cpu_buckets;  // seconds of node time at each bucket, ascending
   // Counts in this window; absent if the kernel does not count them.
   std::optional<uint64_t> cpu_periods, cpu_throttled_periods;
 };
 
 struct MeterCounts {
-  uint64_t resets = 0;       // decreases of a counter, which then counts from 0
-  uint64_t gaps = 0;         // intervals without a rate, because the last reading was too long ago
-  uint64_t implausible = 0;  // intervals without a rate, because the rate was above max_cores
-  uint64_t jumps = 0;        // times that node time and steady time diverged by more than 2 s (times speed)
+  uint64_t resets = 0;       // number of readings with a decreased counter, which then counts from 0
+  uint64_t gaps = 0;         // number of intervals without a rate, because the last reading was too long ago
+  uint64_t implausible = 0;  // number of intervals without a rate, because the rate was above max_cores
+  uint64_t jumps = 0;        // number of divergences of the two clocks by more than 2 s (times speed)
 };
 
-// Not thread-safe. Uses about 400 bytes and 8 bytes a bucket. A step is O(windows it spans + buckets).
+// Not thread-safe. Uses about 400 bytes, and 8 bytes per bucket. Add is O(windows in the interval + buckets).
 class TaskMeter {
  public:
   explicit TaskMeter(const MeterOptions& options) : options_(options) {}
@@ -92,7 +92,7 @@ class TaskMeter {
     explicit Open(WindowId id) : window(id) {}
     WindowId window;
     float cpu_peak_cores = 0, memory_peak_bytes = 0;
-    double cpu_s = 0, cpu_core_s = 0, memory_s = 0, memory_byte_s = 0;  // in node time
+    double cpu_s = 0, cpu_core_s = 0, memory_s = 0, memory_byte_s = 0;  // sums over time, by node time
     WindowHistogram cpu{Grid::Cpu()};
     std::optional<uint64_t> periods, throttled;
   };
@@ -105,7 +105,7 @@ class TaskMeter {
   bool TooLong(const Mark& from, const Mark& to) const;
   Open& OpenAt(WindowId window);  // REQUIRES: window >= first_
   void AddMemory(const Mark& now);
-  // Both return true if a counter decreased.
+  // Return true if the counter decreased.
   bool AddCpu(const TaskReading& reading, const Mark& now);
   bool AddCount(std::optional<uint64_t> value, std::optional<Counter>& counter, const Mark& now,
                 std::optional<uint64_t> Open::*count);

@@ -207,7 +207,7 @@ TEST(TaskMeter, JumpBackCountsNowhereUntilItIsPastAgain) {
   EXPECT_TRUE(node.windows.empty());
   ASSERT_EQ(node.All().size(), 1U);
   EXPECT_EQ(node.windows[0].window, kFirst.next());
-  EXPECT_FLOAT_EQ(Seconds(node.windows[0]), 1 + 49);  // 300 .. 349 passed a second time
+  EXPECT_FLOAT_EQ(Seconds(node.windows[0]), 1 + 49);  // the seconds 300 .. 349 passed twice
 }
 
 TEST(TaskMeter, JumpBackWithinAWindowKeepsItsLength) {

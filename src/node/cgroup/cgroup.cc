@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kMaxBytes = 1e18, kMaxCores = 1e6;
 constexpr int kReadsPerStat = 10;
-constexpr uint64_t kStatMovedDivisor = 100;  // 1 %
+constexpr uint64_t kStatMovedDivisor = 100;  // changes of up to 1 % need no new reading
 constexpr std::string_view kIdentityPrefix = "cgroup:";
 
 absl::Status CheckValue(LimitKind kind, double value) {

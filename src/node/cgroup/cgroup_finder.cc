@@ -103,8 +103,7 @@ absl::StatusOr<std::vector<FoundTask>> CgroupFinder::Walk::Run() {
     waiting_.pop_back();
     if (absl::Status listed = List(place); !listed.ok()) return listed;
   }
-  // Sort the tasks before names are checked, so that every search keeps the same one of two tasks with equal
-  // names.
+  // Sort the tasks before names are checked: if two tasks have equal names, every search then keeps the same task.
   std::sort(found_.begin(), found_.end(),
             [](const FoundTask& a, const FoundTask& b) { return a.identity < b.identity; });
   std::set<std::pair<std::string, std::string>> names;

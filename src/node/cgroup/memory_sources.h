@@ -9,8 +9,8 @@
 
 namespace taut::node {
 
-// Returns the machine's memory: MemTotal and MemAvailable of PROC/meminfo, and PROC/pressure/memory if the
-// kernel has this file. Read costs two small files and fails with Unavailable if meminfo has no MemAvailable.
+// Returns the machine's memory: MemTotal and MemAvailable of PROC/meminfo, and PROC/pressure/memory if the kernel
+// has this file. Each Read reads two small files, and fails with Unavailable if meminfo has no MemAvailable.
 std::unique_ptr<MemorySource> MachineMemory(std::string proc_dir = "/proc");
 // Returns the memory of the group at `path`. The total is the group's limit, and free memory is the unused part of
 // the limit (inactive file pages count as free); both are at most the machine's. Pressure is read from the group.

@@ -176,7 +176,7 @@ class FakeEngine {
   int listener_ = -1;
   std::atomic<bool> is_stopping_ = false;
   std::thread acceptor_;
-  std::vector<std::thread> connections_;  // grows only in the acceptor
+  std::vector<std::thread> connections_;  // only the thread acceptor_ adds threads
   std::mutex mutex_;                      // guards streams_ and requests_; held while the handler runs
   std::vector<int> streams_;
   std::vector<FakeRequest> requests_;

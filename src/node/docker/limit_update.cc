@@ -10,7 +10,7 @@ namespace taut::node {
 namespace {
 
 constexpr int64_t kDefaultPeriodUs = 100'000;
-constexpr long long kLeastQuotaUs = 1000, kLeastNanoCpus = 10'000'000;  // the engine's minimum
+constexpr long long kLeastQuotaUs = 1000, kLeastNanoCpus = 10'000'000;  // the engine's minimum CPU limits
 constexpr int64_t kPageBytes = 4096;
 // The kernel's default for a group: 1,024 shares, weight 100.
 constexpr int64_t kDefaultSharesV1 = 1024;

@@ -18,7 +18,7 @@ inline constexpr int64_t kNoMemoryLimit = 0x7FFFFFFFFFFFF000;
 // Amounts of at least this size exceed the memory of any machine, and also mean no limit.
 inline constexpr int64_t kLeastNoMemoryLimit = int64_t{1} << 60;
 
-// The engine's minimum of a memory limit.
+// The engine's minimum for a memory limit.
 inline constexpr int64_t kLeastMemoryLimit = int64_t{6} << 20;
 
 struct LimitUpdate {

@@ -1,4 +1,4 @@
-// The engine against which docker_engine_test.cc runs its tests.
+// Starts and removes the Docker engine against which docker_engine_test.cc runs its tests.
 #include "node/docker/real_engine.h"
 
 #include <fcntl.h>
@@ -64,7 +64,7 @@ std::error_code Sweep(const std::filesystem::path& dir) {
     }
     rmdir(parent.c_str());
   }
-  std::vector<std::string> mounts;  // the newest first
+  std::vector<std::string> mounts;  // mount points, newest first
   std::ifstream in("/proc/self/mountinfo");
   for (std::string line; std::getline(in, line);) {
     const std::vector<std::string_view> words = Split(line, ' ');

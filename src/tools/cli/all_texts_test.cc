@@ -1,5 +1,5 @@
-// Tests that hold for the texts of all responses: hostile text is escaped, tables fit 100 columns, and a response
-// that lacks any field still has a text.
+// Tests of properties that the texts of all responses have: hostile text is escaped, tables fit 100 columns, and a
+// response that lacks a field still results in a text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

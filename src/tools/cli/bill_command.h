@@ -12,10 +12,10 @@ namespace taut::tools {
 struct BillArgs {
   TraceArgs trace;
   std::string prices;  // path of the price file
-  // recommender for a second bill at its limits; "none": owners' limits only
+  // recommender whose limits determine a second bill; "none": no second bill
   std::string recommender = "none";
   std::string warmup = "7d";         // warm-up of the recommender, which is not billed
-  std::string by = "group";          // group, tier or job
+  std::string by = "group";          // kind of the table rows: group, tier or job
   std::string job;                   // job to which what_if applies
   std::vector<std::string> what_if;  // changes such as "tier=batch", "reservation=0.5" or "hours=0.3"
   int limit = 30;                    // maximum number of rows in the table

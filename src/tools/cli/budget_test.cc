@@ -1,4 +1,4 @@
-// Tests of `taut budget`.
+// Tests that `taut budget` shows holders and their ledger, and sends new entries with their reason and key.
 #include "tools/cli/fake_tautd.h"
 
 namespace taut::tools {

@@ -30,7 +30,7 @@ struct EngineArgs {
   std::vector<std::string> set;  // key=value
   int threads = 0;
 };
-// Converts the arguments. Returns InvalidArgument with the name of the invalid argument.
+// Converts the arguments. If an argument is invalid, returns InvalidArgument with its name.
 absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args);
 // Returns InvalidArgument if no day is left to score after the warm-up.
 absl::Status CheckScored(const ReplayOptions& options, const ReplayResult& result);

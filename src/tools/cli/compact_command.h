@@ -21,7 +21,7 @@ struct CompactArgs {
   uint64_t seed = 1;              // seed of the generated cell and of the trials
   // Empty: all experiments, or only the base if there are recommenders or predictors.
   std::vector<std::string> experiments;
-  // Uses only recommenders, settings_file and set. Without recommenders no recommender is replayed.
+  // Only the members recommenders, settings_file and set are used. Without recommenders, none is replayed.
   EngineArgs engine;
   std::vector<std::string> predictors;  // names; empty: no predictor
   std::string score = "hybrid";

@@ -16,7 +16,8 @@ namespace taut::tools {
 
 // Writes a CSV with the columns ts_s,job,resource,recommender,limit. A job's first window and each change have a
 // row. ts_s is the start of the window from which the limit is in force. Limits are in cores or bytes, with all
-// digits of the double; an empty limit is no limit. The file is compressed with gzip if its path ends in .gz.
+// digits of the double; an empty limit means that the task is unlimited. The file is compressed with gzip if its
+// path ends in .gz.
 class DecisionsCsv {
  public:
   DecisionsCsv(std::unique_ptr<OutputFile> file, const std::vector<JobInfo>& jobs);

@@ -21,7 +21,7 @@ struct EconomyArgs {
   // recommender whose limits replace the owners' limits; "none": owners' limits
   std::string recommender = "none";
   std::string warmup = "7d", horizon = "1d", reclaim = "10m", patience = "10m";
-  std::string penalty;                                // share; empty: the price file's service credits
+  std::string penalty;  // share of the charges, from 0 to 1; empty: the price file's service credits
   std::string bills, lines, decisions, report, json;  // paths; empty: not written
   int limit = 10;                                     // maximum number of rows in the table of bills
   int threads = 0;

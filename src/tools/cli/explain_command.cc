@@ -142,7 +142,7 @@ std::string AnswerText(const std::vector<Explained>& explained, const std::vecto
 
 absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   EngineArgs engine = args.engine;
-  // By default explain the first recommender of the report, which is the one that tautd uses.
+  // By default, explain the first recommender of the report, which tautd also uses.
   if (engine.recommenders.empty() && !args.all) engine.recommenders = {std::string(kChosen)};
   absl::StatusOr<ReplayOptions> options = ToReplayOptions(engine);
   if (!options.ok()) return options.status();

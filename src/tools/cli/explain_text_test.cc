@@ -1,4 +1,4 @@
-// Tests of numbers and units in the text of an explanation.
+// Tests that numbers in the text of an explanation have units and no scientific notation.
 #include "tools/cli/explain_text.h"
 
 #include <gmock/gmock.h>

@@ -37,7 +37,8 @@ struct Patched {
   auto operator<=>(const Patched&) const = default;
 };
 
-// Returns the workload of a job that is a container of such a workload; nullopt for any other job.
+// Returns the workload of a job that is a container; nullopt if the job is not a container of a workload whose pod
+// template can be changed.
 std::optional<Patched> PatchedOf(const Workload& of) {
   if (of.source != Source::kKubernetes || of.namespace_name.empty() || of.container.empty())
     return std::nullopt;

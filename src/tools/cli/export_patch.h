@@ -33,10 +33,10 @@ std::string YamlScalar(std::string_view text);
 enum class PatchForm : uint8_t { kPatch, kKustomize };
 // Returns the reason why PatchText() and HelmValuesText() would change nothing; "" if they would change a job.
 std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJob>& jobs);
-// Returns an error text if the jobs that PatchText() would change are of several clusters, else "". Patches name
-// no cluster, so that workloads of two clusters with equal names would be one.
+// Returns an error text if the jobs that PatchText() would change belong to several clusters, else "". Patches
+// name no cluster, so workloads with equal names in two clusters would be one workload.
 std::string WhyNotOneCluster(const PatchOptions& options, const std::vector<ExportedJob>& jobs);
-// REQUIRES: WhyNotOneCluster() is "".
+// Returns the patches in the given form. REQUIRES: WhyNotOneCluster() is "".
 std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs);
 
 }  // namespace taut::tools

@@ -70,7 +70,7 @@ TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
   // The old recommendation is also ignored if only one group exists.
   EXPECT_EQ(JoinGroups({rest, primary}).size(), 1U);
   EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {rest, primary}), HasSubstr("memory: 859Mi}"));
-  // Programs may have any name: these are two jobs.
+  // Programs may have any name, so these names belong to two jobs.
   EXPECT_EQ(JoinGroups({PatchedJob("shop/job/import@2/app"), PatchedJob("shop/job/import@3/app")}).size(),
             2U);
 }

@@ -28,9 +28,9 @@ std::string Why(const ExportedJob& job) {
   return out;
 }
 
-// Returns Docker's name of the container: the value of a label for it, else the container of the workload, else
-// the last part of the job's name. Rules of agents form the names of Docker's containers, so the API has no field
-// for them.
+// Returns Docker's name of the container: the value of the first of three labels that is set, else the container
+// of the workload, else the last part of the job's name. Rules of agents form the names of Docker's containers, so
+// the API has no field for them.
 std::string ContainerNameOf(const Json& job) {
   if (job.contains("labels")) {
     for (const char* label : {"container", "container_name", "name"}) {
@@ -112,7 +112,7 @@ std::string CsvNumber(const Json& job, const char* resource, const char* key) {
 // the limit.
 constexpr const char* kRiskKeys[] = {"chance", "days", "days_over", "work_over", "work_ordered"};
 
-// Returns the column heads for a resource's owner's request, recommended request, and parts of the risk.
+// Returns a resource's column heads for the owner's request, the recommended request, and the parts of the risk.
 std::string MoreColumns(std::string_view resource, std::string_view unit) {
   std::string out =
       StrCat(",", resource, "_owner_request_", unit, ",", resource, "_recommended_request_", unit);

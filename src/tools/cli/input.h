@@ -44,7 +44,7 @@ class LoadedTrace final : public DaySource {
   const JobDayStore& store() const { return store_; }
   ReadReport& report() { return report_; }
   const ReadReport& report() const { return report_; }
-  // Returns the job named `name`. NotFound contains the most similar name.
+  // Returns the job named `name`; NotFound, with the most similar name, if no job has this name.
   absl::StatusOr<JobId> FindJob(const std::string& name) const;
   bool interrupted = false;          // true if reading was interrupted
   brain::RecordedMachines machines;  // machines of the trace; empty without WithMachines::kYes
@@ -54,10 +54,11 @@ class LoadedTrace final : public DaySource {
   ReadReport report_;
 };
 
-// Return the value of an option in seconds since the epoch, or in bytes. InvalidArgument names the option.
+// Return the value of an option in seconds since the epoch, or in bytes; InvalidArgument, with the option, for an
+// invalid value.
 absl::StatusOr<int64_t> TimeOption(std::string_view option, const std::string& text);
 absl::StatusOr<double> BytesOption(std::string_view option, const std::string& text);
-// Converts the arguments. Returns InvalidArgument with the name of the invalid option.
+// Converts the arguments. If an option is invalid, returns InvalidArgument with its name.
 absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args);
 // Reads the trace, or the usage of the console in use (console.h), and shows a progress line. Returns
 // InvalidArgument for invalid arguments, and errors of ReadTrace().

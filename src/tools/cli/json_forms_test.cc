@@ -1,4 +1,4 @@
-// Tests of JSON, YAML and CSV of responses with unusual values.
+// Tests that responses with unusual values are written correctly as JSON, YAML and CSV.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>

@@ -12,7 +12,8 @@ namespace taut::tools {
 
 // Returns the gate of a mode: nullopt (no gate) for "recommend", and a policy for ReplayOptions::managed for
 // "observe", "canary" and "auto". `policy` contains key=value pairs of job settings about limit changes
-// (min_change, change_period, maintenance, canary.*). Returns InvalidArgument with the name of the invalid option.
+// (min_change, change_period, maintenance, canary.*). If an option is invalid, returns InvalidArgument with its
+// name.
 absl::StatusOr<std::optional<brain::JobPolicy>> ReplayMode(const std::string& mode,
                                                            std::span<const std::string> policy);
 

@@ -21,7 +21,8 @@ struct ReplicaInput {
 };
 
 // Converts the options. Stores the policy and the capacity of a task from the settings file in `args`, unless an
-// option overrides them. Returns InvalidArgument with the option, its value and the allowed range.
+// option overrides them. If an option is invalid, returns InvalidArgument with its name, its value and the allowed
+// range.
 absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, ReplicasArgs& args);
 // Reads the loads. If no row can be used, prints the counts of skipped rows to stdout and returns an error.
 absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& trace, const ReplicasArgs& args, bool quiet);

@@ -111,8 +111,8 @@ TEST(Results, WithoutALimitThereAreNoFigures) {
 
 TEST(Results, DetailsSayWhichJobsHaveTheOomDays) {
   const std::string text = ResultTables(ResultOf({LaneOf(brain::Policy::kPeak, Resource::kMemory)}), true);
-  // Two of four jobs have OOM-days, and one of the two has only one. The worst job has 3 OOM-days in 8 days, which
-  // are 75 % of the 4 OOM-days of all jobs.
+  // Two of four jobs have OOM-days, and one of these two jobs has only one OOM-day. The worst job has 3 OOM-days
+  // in 8 days, which are 75 % of the 4 OOM-days of all jobs.
   EXPECT_THAT(text, testing::ContainsRegex("peak +4 +2 +50 % +3 +3 +38 % +75 % +3.00 B +25.0 %\n"));
   EXPECT_THAT(text, AllOf(HasSubstr("Memory, by job\n"), Not(HasSubstr("CPU, by job")),
                           HasSubstr("slack < 0: the p95")));

@@ -58,21 +58,21 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Returns true if tables must not shorten names. True if stdout is not a terminal, so that scripts can search for
-// names.
+// Returns true if tables must not shorten names. This is the case if stdout is not a terminal, so that scripts can
+// search for names.
 bool KeepsNamesWhole();
 void KeepNamesWhole(bool whole);
 
 inline constexpr size_t kTextColumns = 100;  // maximum width of the text for a daemon's response
 // Wraps `text` into lines of at most kTextColumns, each starting with `indent`.
 std::string Wrapped(std::string_view text, std::string_view indent);
-// Wraps a line that scripts search, as Wrapped() does. The line stays whole if KeepsNamesWhole().
+// Wraps a line that scripts search, as Wrapped() does. The line stays whole if KeepsNamesWhole() is true.
 std::string WrappedLine(std::string_view text, std::string_view indent);
 // Returns the table with the widest names that fits into kTextColumns: reduces `width` until the table fits or
-// `width` is `least`. Names stay whole if KeepsNamesWhole().
+// `width` is `least`. Names stay whole if KeepsNamesWhole() is true.
 std::string FittedTable(size_t width, size_t least, absl::FunctionRef<std::string(size_t width)> table);
 // Returns one line of text, with the widest names that fit into kTextColumns. Wraps a line that is still wider.
-// The line stays whole if KeepsNamesWhole().
+// The line stays whole if KeepsNamesWhole() is true.
 std::string FittedLine(absl::FunctionRef<std::string(size_t width)> line);
 
 // A progress line, rewritten at most ten times a second. Prints nothing if stderr is not a terminal.

@@ -47,7 +47,8 @@ class LoadShape {
   static constexpr double kMaxBytes = 1099511627776.0 * 16;
   static constexpr double kMaxCores = 1024;
 
-  // Parses a shape in the format above. Returns InvalidArgument with the cause and an example.
+  // Parses a shape in the format above. If the text is not a shape, returns InvalidArgument with the cause and an
+  // example.
   static absl::StatusOr<LoadShape> Parse(std::string_view text, LoadUnit unit, const Options& options);
 
   // Returns the target `t_us` microseconds after the start, in bytes or cores. Returns 0 for times before the

@@ -34,7 +34,7 @@ class Daemon {
   ~Daemon();
 
   // Applies the rules, job settings, recommenders, and the reloadable keys (DaemonSetting::reloads) of a new
-  // configuration. Logs each other changed key, which needs a restart. REQUIRES: calls are not concurrent; the
+  // configuration. Logs every other changed key, which requires a restart. REQUIRES: calls are not concurrent; the
   // loop may run.
   void Reload(const server::DaemonConfig& config);
   // Finishes requests in flight, decides and stores the windows that are due, and writes checkpoints. Further

@@ -39,7 +39,7 @@ struct JobStory {
     brain::PolicyPair policy;
     int64_t at_s = 0;
   };
-  std::vector<OomMark> ooms;  // first window above the limit of each OOM-day
+  std::vector<OomMark> ooms;  // first window above the limit, for each OOM-day
   // Reason of each recommender's last decision, in the order of `limits`; empty: unknown.
   std::vector<Reason> reasons;
 };

@@ -32,7 +32,7 @@ struct SellerScore {
   uint64_t sales = 0, broken = 0;
   double kept_share = 0;      // share of sold, measured steps in which the sold amount was available
   double refused_share = 0;   // share of all steps after the warm-up without a sale
-  double of_clairvoyant = 0;  // sold amount as a share of the clairvoyant's, over all steps
+  double of_clairvoyant = 0;  // sold amount as a share of the amount sold by the clairvoyant, over all steps
   double mean_amount = 0, least_amount = 0;
   double taken_back_per_day = 0;  // capacity reclaimed from running work, per day
   double net_of_clairvoyant = 0;  // ratio of (revenue - penalties) to the clairvoyant's revenue (SaleAccount)

@@ -24,7 +24,7 @@ struct CellSetup {
 };
 // Returns all setups. The first, "base", changes nothing.
 const std::vector<CellSetup>& CellSetups();
-// Returns the setup with this name. InvalidArgument lists the known setups.
+// Returns the setup with this name; InvalidArgument, with the known setups, for an unknown name.
 absl::StatusOr<const CellSetup*> CellSetupByName(std::string_view name);
 
 struct CellRunsOptions {

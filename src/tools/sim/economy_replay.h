@@ -36,8 +36,8 @@ struct EconomyOptions {
   int64_t warmup_s = 7 * kDaySeconds;
   int64_t horizon_s = kDaySeconds;          // horizon of the actuary's quotes
   int64_t reclaim_s = 600;                  // delay until capacity that higher tiers release is available
-  int64_t patience_s = 600;                 // a request granted within this time counts as obtained
-  const LimitsInForce* limits = nullptr;    // replaces the owners' limits; may be null
+  int64_t patience_s = 600;                 // time within which a granted request counts as obtained
+  const LimitsInForce* limits = nullptr;    // limits in place of the owners' limits; null: owners' limits
   const brain::QuotaTree* quota = nullptr;  // quota of some tiers; null: no quota
   std::span<const std::string> groups;      // names of the groups by BilledJob::group; required with a quota
   int threads = 0;                          // number of threads; 0: one per core

@@ -254,7 +254,7 @@ void JobRunner::TakeRecorded(std::span<const TaskKills> kills, WindowId window, 
     if (k.killed_at_bytes < 0) continue;  // a kill without a known limit or usage does not show the need
     brain::TrialKill trial;
     if (lane.gate.trial.has_value()) {
-      // At the limit of the replay, the task would also have been killed, unless that limit is higher.
+      // The task would also have been killed at the limit of the replay, unless this limit is higher.
       const std::optional<double> in_force = LimitsOf(lane, owner).in_force;
       const bool tried = lane.gate.trial->watched || lane.gate.trial->Has(k.task);
       const double its = tried ? lane.gate.trial->limit : in_force.value_or(HUGE_VAL);

@@ -37,7 +37,7 @@ Concentration ConcentrationOf(const LaneResult& lane) {
   if (const auto once = of.with.find(1); once != of.with.end()) c.once = once->second;
   const uint64_t tenth = std::min(c.with, (c.jobs + 9) / 10);
   uint64_t seen = 0, of_tenth = 0;
-  // From the jobs with the most OOM-days down.
+  // Visit the jobs with the most OOM-days first.
   for (auto at = of.with.rbegin(); at != of.with.rend(); ++at) {
     const auto& [oom_days, jobs] = *at;
     if (seen <= c.with / 5 && c.with / 5 < seen + jobs) c.most_have = oom_days;

@@ -30,7 +30,7 @@ struct Concentration {
   uint64_t once = 0;        // jobs with exactly one OOM-day
   uint64_t most_have = 0;   // 80th percentile of OOM-days over the jobs with OOM-days
   uint64_t worst_days = 0;  // maximum number of OOM-days of a job
-  double worst_share = 0;   // maximum share of OOM-days among jobs with at least a week
+  double worst_share = 0;   // highest share of OOM-days of a job with at least 7 days
   double of_worst_tenth = 0;
 };
 // O(jobs).

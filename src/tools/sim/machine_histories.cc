@@ -26,7 +26,7 @@ struct Series {
   double unit = 1;  // unit of the numbers below, in cores or bytes
   size_t windows = 0;
   std::vector<uint16_t> usage;  // usage by task and window
-  std::vector<uint32_t> limit;  // limit by task, in units; windows sum up the limits of their measured tasks
+  std::vector<uint32_t> limit;  // limit by task, in units; a window sums the limits of its measured tasks
   std::vector<uint32_t> samples;
 
   std::span<const uint16_t> of(uint32_t task) const {

@@ -126,8 +126,8 @@ TEST(RecordedKills, OfUnknownHeightAreOnlyCounted) {
   EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 0U);
 }
 
-// With feedback, a recorded kill also occurs at the replay's limit if that is not higher than the recorded limit.
-// The task survives at a higher limit.
+// With feedback, a recorded kill also occurs at the replay's limit if this limit is not higher than the recorded
+// limit. The task survives at a higher limit.
 TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
   const struct {
     double killed_at;

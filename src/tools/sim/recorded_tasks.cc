@@ -9,7 +9,7 @@
 namespace taut::tools {
 namespace {
 
-// Windows without a measurement after which a task counts as ended
+// Number of windows without a measurement after which a task counts as ended.
 constexpr int32_t kGoneAfter = kWindowsPerHour;
 
 }  // namespace

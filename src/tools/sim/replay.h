@@ -52,7 +52,7 @@ struct ReplayOptions {
   brain::VerticalSettings settings;
   Feedback feedback = Feedback::kNone;
   int64_t restart_delay_s = 600;
-  // Time from the first window on that is replayed but not scored. Scoring starts with the next whole day.
+  // Time at the start that is replayed but not scored. Scoring starts with the next whole day.
   int64_t warmup_s = 7 * kDaySeconds;
   bool cap_at_owner = false;  // true: a limit is at most the owner's limit
   int threads = 0;            // number of threads; 0: one per core
@@ -82,7 +82,8 @@ struct FleetDay {
 
 // OOM kills in the trace on the scored days.
 struct RecordedKills {
-  uint64_t kills = 0, killed_windows = 0, job_days = 0;  // killed_windows: task-windows with a kill
+  // Numbers of kills, and of task-windows and job-days with a kill.
+  uint64_t kills = 0, killed_windows = 0, job_days = 0;
   // Number of task-windows for which the trace reports the number of OOM kills, and of all task-windows.
   uint64_t told_windows = 0, task_windows = 0;
 };
@@ -106,7 +107,7 @@ struct ReplayResult {
   uint64_t days_done = 0, days_total = 0;
   uint64_t jobs = 0;
   uint64_t job_windows = 0;        // number of stepped job-windows, over all resources
-  bool partial = false;            // the replay was stopped before the end
+  bool partial = false;            // true if the replay was stopped before its end
   bool capped_at_owner = false;    // cap_at_owner of the options
   double state_bytes_per_job = 0;  // mean over jobs, for all lanes together
 };
@@ -154,8 +155,8 @@ struct ReplayHooks {
   // lane, between days.
   std::function<void(JobId, brain::PolicyPair, Resource, const brain::Lane&)> on_job_end;
   // Called before each day with the jobs that have usage on the day. While an answer is valid, it replaces the
-  // limits of all recommenders of its job and resource. Only with VerticalSettings::external; null: no answers. An
-  // error ends the replay with that error.
+  // limits of all recommenders of its job and resource. Used only with VerticalSettings::external; null: no
+  // answers. An error ends the replay with that error.
   std::function<absl::StatusOr<std::vector<DayAnswer>>(int32_t day, const std::vector<JobDay>& jobs)> answers;
   // Called between days. Returns true to end the replay with a partial result.
   std::function<bool()> should_stop;

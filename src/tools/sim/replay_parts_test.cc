@@ -52,7 +52,7 @@ ReplayOptions PartsOptions() {
   options.policies = {brain::PolicyPair(kPeak, kPeak), brain::PolicyPair(kCombined, kCombined)};
   options.settings.analogs.min_rows = 40;
   options.settings.analogs.min_days = 3;
-  options.settings.analogs.max_rows = 60;  // fewer than the lessons
+  options.settings.analogs.max_rows = 60;  // fewer than the available rows
   options.settings.analogs.solver_jobs = 10;
   options.settings.ensemble.min_history_s = kDaySeconds;
   options.warmup_s = 3 * kDaySeconds;

@@ -45,7 +45,7 @@ struct LoadedFigures {
   int64_t first_scored_s = 0;
   int32_t first_scored_day = 0;
   uint64_t jobs = 0;
-  std::vector<OomDaysByJob> oom_days;  // by lane
+  std::vector<OomDaysByJob> oom_days;  // numbers of jobs by OOM-days, by lane
 };
 
 // Not thread-safe.

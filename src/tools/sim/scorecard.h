@@ -130,7 +130,7 @@ struct OomDaysByJob {
   static constexpr uint64_t kFewestDays = 7;  // minimum number of job-days for a meaningful share
   uint64_t jobs = 0;                          // number of jobs with a scored day
   std::map<uint64_t, uint64_t> with;  // number of jobs by their number of OOM-days, which is at least 1
-  double worst_share = 0;             // maximum share of OOM-days among jobs with kFewestDays job-days
+  double worst_share = 0;             // highest share of OOM-days of a job with kFewestDays job-days
 
   void Add(const Totals& job);
   void Merge(const OomDaysByJob& other);

@@ -94,7 +94,7 @@ std::optional<double> QuantileAmount(std::span<const double> available, double p
 namespace {
 
 struct Pooled {
-  double amount = 0;  // sum over the horizons
+  double amount = 0;  // amounts of all horizons, summed
   double missed = 0;
 };
 
@@ -133,7 +133,7 @@ std::optional<double> PooledBound(std::span<const double> available, int64_t hor
   for (int i = 0; i < 60; ++i) {
     const double price = (low + high) / 2;
     const Pooled all = BestAt(horizons, price);
-    bound = std::min(bound, all.amount + price * (allowed - all.missed));  // weak duality
+    bound = std::min(bound, all.amount + price * (allowed - all.missed));  // an upper bound, by weak duality
     (all.missed > allowed ? low : high) = price;
   }
   return bound / static_cast<double>(horizons.size());

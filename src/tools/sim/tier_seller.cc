@@ -179,7 +179,7 @@ class ClairvoyantSeller final : public TierSeller {
     const auto known = refused_until_.find(request.job);
     if (known != refused_until_.end() && request.step < known->second) return false;
     int32_t period = -1;
-    int64_t from = request.step, missed = 0, wanted = 0;  // counts of the current period
+    int64_t from = request.step, missed = 0, wanted = 0;  // start and counts of the current period
     bool kept = true;
     // Integers make the comparison of missed / wanted with the risk exact.
     const auto close = [&] {

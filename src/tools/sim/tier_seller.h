@@ -44,7 +44,7 @@ struct SellerPolicyInfo {
 // Returns all policies in the order of the output.
 std::span<const SellerPolicyInfo> SellerPolicies();
 std::string_view Name(SellerPolicy policy);
-// Returns the policy with this name. InvalidArgument lists the names.
+// Returns the policy with this name; InvalidArgument, with the known names, for an unknown name.
 absl::StatusOr<SellerPolicy> SellerPolicyNamed(std::string_view name);
 
 // Amounts that a job requests from a step on; negative if the job has no usage.

@@ -27,7 +27,7 @@
 
 namespace taut::tools {
 
-// First and last step of a job with usage; -1 if there is no usage.
+// First and last step in which a job has usage; -1 if it has none.
 struct PoolJob {
   int32_t first_step = -1, last_step = -1;
   uint32_t group = 0;

@@ -102,7 +102,7 @@ class Alibaba2018EventReader final : public FormatReader {
     uint32_t job = 0, task = 0;
     float cpu_cores = kAbsent, memory_bytes = kAbsent;
   };
-  // 100 is one core, or the memory of the largest machine.
+  // A percentage of 100 is one core, or the memory of the largest machine.
   static constexpr double kPercent = 0.01;
 
   absl::Status Bad(std::string_view cause, const CsvRow& row) {

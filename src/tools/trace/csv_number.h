@@ -73,7 +73,7 @@ inline constexpr double kTens[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7
 }  // namespace csv_internal
 #endif
 
-// Parses the number that fills [begin, end) with correct rounding. The number must be finite and >= 0. Returns
+// Parses the number that fills [begin, end), and rounds it correctly. The number must be finite and >= 0. Returns
 // kEmpty for empty text, and kBad for a negative number. REQUIRES (also below): kNumberPadding bytes after `end`
 // are readable.
 inline NumberKind ParseDecimal(const char* begin, const char* end, double& out) {

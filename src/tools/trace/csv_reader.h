@@ -1,4 +1,4 @@
-// Shared by the CSV readers: counts of skipped rows, numbering of names, and the computation of row lengths.
+// Code that the CSV readers share: counts of skipped rows, numbering of names, and the computation of row lengths.
 #pragma once
 
 #include <cstdint>
@@ -164,7 +164,7 @@ class RowLengths {
     int64_t gap_us = 0;     // last gap if longer than a window, else 0
     uint32_t held = UINT32_MAX;
     bool seen = false;
-    bool fine = false;  // true after a gap of at most a window, so that longer gaps are holes
+    bool fine = false;  // true after a gap of at most a window: longer gaps then mean missing rows
   };
   void Release(Series& series);
   void HandOut(UsageRow& row, int64_t length_us);

@@ -1,4 +1,4 @@
-// Tests of Google 2019 tables in the output formats of bq.
+// Tests that Google 2019 tables in the output formats of bq result in the same rows as JSON lines.
 #include "tools/trace/google_lines.h"
 
 #include <gmock/gmock.h>

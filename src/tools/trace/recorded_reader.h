@@ -15,9 +15,9 @@ namespace taut::tools {
 
 // Kinds of contents of some files, according to their names and first lines.
 struct TraceContents {
-  bool usage = false;    // rows for ReadTrace()
-  bool events = false;   // tables of jobs or machines for ReadRecordedCell()
-  bool unknown = false;  // other files, such as input for ReadCell()
+  bool usage = false;    // true if there are rows for ReadTrace()
+  bool events = false;   // true if there are tables of jobs or machines for ReadRecordedCell()
+  bool unknown = false;  // true if there are other files, such as input for ReadCell()
 };
 // Detects the contents of the files. Returns NotFound for a path that cannot be opened. Unknown files are not an
 // error. Does not read pipes, for which it reports both usage and other content.
