@@ -1,5 +1,5 @@
-// Keeps the k entries with the lowest keys. If the keys are hashes, the entries are a uniform sample that does not
-// depend on the order of the additions, and the samples of parts merge to the sample of the whole.
+// Keeps the k entries with the lowest keys. If the keys are hashes, the entries are a uniform sample. The sample
+// does not depend on the order of the additions, and the samples of parts merge to the sample of the whole.
 #pragma once
 
 #include <algorithm>

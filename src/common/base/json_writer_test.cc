@@ -1,4 +1,4 @@
-// Tests that any text that JsonWriter writes can be parsed back, and that no text can close a script block.
+// Tests that JsonWriter's output for any text can be parsed back, and that no text can close a script block.
 #include "common/base/json_writer.h"
 
 #include <algorithm>

@@ -20,7 +20,7 @@ struct ContainerResources {
 
 // A container of a workload's template, with properties of the workload's pods.
 struct TemplateContainer {
-  bool is_init = false;                     // a sidecar: an init container that is always restarted
+  bool is_init = false;                     // true for a sidecar: an init container that is always restarted
   bool guaranteed = false;                  // true if the pods have the QoS class Guaranteed
   bool rest_is_equal = false;               // true if requests equal limits in all other containers
   PerResource<ContainerResources> amounts;  // amounts, indexed by Resource

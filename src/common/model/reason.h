@@ -60,7 +60,7 @@ struct Reason {
   void SetRisk(const LimitRisk& risk);
 };
 
-// Encodes a reason for a store, with a version.
+// Encodes a reason for a store, with the version of the encoding.
 std::string SaveReason(const Reason& reason);
 // Decodes a reason of this or an older version. Unimplemented for a newer version, DataLoss for damaged
 // bytes.

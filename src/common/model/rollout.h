@@ -44,9 +44,9 @@ struct DecisionKindRow {
   std::string_view name;              // name such as "would_set"
   std::string_view action;            // event name in logs: "limit_set"; "" if nothing is done
   std::string_view event;             // reason of a Kubernetes event: "LimitSet"
-  bool sets_all_tasks = false;        // `after` becomes the limit of all tasks
-  bool shows_recommendation = false;  // `after` is the recommended amount
-  bool is_warning = false;            // a task was killed, or a trial failed
+  bool sets_all_tasks = false;        // true if `after` becomes the limit of all tasks
+  bool shows_recommendation = false;  // true if `after` is the recommended amount
+  bool is_warning = false;            // true if a task was killed or a trial failed
 };
 const DecisionKindRow& RowOf(DecisionKind kind);
 inline std::string_view Name(DecisionKind kind) { return RowOf(kind).name; }

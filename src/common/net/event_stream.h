@@ -55,7 +55,7 @@ class EventStream {
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<const std::string>> queue_;
   size_t queued_bytes_ = 0;
-  bool woken_ = false;  // wake_ was called since the last Take
+  bool woken_ = false;  // true if wake_ was called since the last Take
   bool closed_ = false;
   bool cut_ = false;
 };

@@ -40,7 +40,7 @@ struct HttpServer::Impl {
 
   struct Entry {
     std::shared_ptr<Session> session;
-    bool displaced = false;  // being closed; not counted any more
+    bool displaced = false;  // true: the session is being closed and is not counted any more
   };
 
   void Accept(std::unique_ptr<Connection> connection) {

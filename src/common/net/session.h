@@ -100,9 +100,9 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   size_t counted_body_bytes_ = 0;  // this session's part of state_->buffered_bytes
   Clock::time_point began_;        // start of the current phase
   bool keep_alive_ = false;
-  bool request_done_ = false;  // the request's last byte is parsed
+  bool request_done_ = false;  // true once the request's last byte is parsed
   bool writing_ = false;
-  bool client_finished_ = false;  // the client closed its side after its last request
+  bool client_finished_ = false;  // true if the client closed its side after its last request
   std::string head_;              // response head that is being written, followed by response_.text()
   HttpResponse response_;         // the bodies are cleared if no body is sent
   size_t written_ = 0;
@@ -111,7 +111,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   Clock::time_point deadline_;
   std::atomic<Clock::rep> alarm_;  // deadline_ as ticks, for Tick on other threads
   const std::string address_;
-  bool authenticated_ = false;  // a request of this connection was authenticated
+  bool authenticated_ = false;  // true once a request of this connection was authenticated
   std::atomic<Clock::rep> stranger_since_;
 };
 

@@ -60,7 +60,7 @@ enum class Obstacle : uint8_t { kNone, kUsage, kUsageUnknown, kOomFloor, kThrott
 struct MoveStatus {
   MoveState state = MoveState::kIdle;
   Obstacle obstacle = Obstacle::kNone;  // reason for kHeld; kNone in other states
-  bool is_final = false;                // refused, and not retried until the target changes
+  bool is_final = false;                // true if refused and not retried until the target changes
 };
 
 // Moves the limit of one resource of one task. A target counts as reached if the limit differs from the target by

@@ -257,7 +257,7 @@ RC_GTEST_PROP(MemoryGuard, NeverTouchesProductionAndTakesTheLowestTierFirst, ())
       ++now_killed;
       CheckKill(act, machine, now, options);
       const bool is_last = now.free < options.last_below.Of(kTotal);
-      const bool is_ahead = now.free < free_before - now.free;  // used up within a second
+      const bool is_ahead = now.free < free_before - now.free;  // true if memory is used up within a second
       RC_ASSERT(is_last || is_ahead || !task.can_throttle || us - short_since >= options.after_us);
       // The previous victim has ended, or settle_us has passed since its kill.
       RC_ASSERT(killed_us < 0 || us - killed_us >= options.settle_us || !machine.tasks.contains(killed) ||

@@ -46,7 +46,7 @@ class OomScores {
   struct Known {
     ProcessId id;
     int owner = 0;
-    bool is_ours = false;  // the agent wrote set(), or the process inherited the agent's value
+    bool is_ours = false;  // true if the agent wrote set() or the process inherited the agent's value
   };
   // Returns the earlier value of a process that already has the value set(), inherited or written by an earlier
   // run of the agent.

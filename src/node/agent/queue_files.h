@@ -49,7 +49,7 @@ struct Segment {
   uint64_t end = 0;  // offset behind the last sound record
   uint64_t records = 0;
   uint64_t first = 0, last = 0;  // sequences of the first and last record; 0: no records
-  bool is_damaged = false;       // damage behind `end` that is not a write interrupted by a kill
+  bool is_damaged = false;       // true for damage behind `end`, except a write that a kill interrupted
 };
 // Scans all records in a file's bytes; sequences up to `after` count as damage. Accepts any bytes. O(bytes).
 Segment ScanSegment(std::string_view file, uint64_t after);

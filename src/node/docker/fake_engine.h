@@ -28,7 +28,7 @@ struct FakeRequest {
 struct FakeAnswer {
   int status = 200;
   std::string body{};
-  bool stays_open = false;  // a stream: Send adds to it, and EndStreams ends it
+  bool stays_open = false;  // true: a stream, which Send extends and EndStreams ends
   bool hangs = false;       // true: no response is sent
 };
 

@@ -158,7 +158,7 @@ void RealEngine::Start() {
                                     "/" + dir_.filename().string(),
                                     "--config-file",
                                     d + "/none.json"};
-  std::ofstream(dir_ / "none.json") << "{}";  // in place of the machine's configuration
+  std::ofstream(dir_ / "none.json") << "{}";  // replaces the machine's configuration
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

@@ -1,4 +1,4 @@
-// Tests that a value that a response lacks is shown as absent and never as 0, and that other values have their
+// Tests that values missing in a response are shown as absent, never as 0, and that all other values have their
 // units.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

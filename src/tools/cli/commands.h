@@ -177,7 +177,7 @@ struct RequestsArgs {
   // of the key group.
   std::string state, group;
   std::string tier, tasks, duration;  // check and make: values of the keys tier, tasks and duration
-  bool all = false;                   // list: include requests that have ended
+  bool all = false;                   // list: true to include requests that have ended
   int limit = 100;
   std::string before;  // list: only requests with a lower number; "": newest first
 };

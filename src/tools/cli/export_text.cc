@@ -28,9 +28,9 @@ std::string Why(const ExportedJob& job) {
   return out;
 }
 
-// Returns Docker's name of the container: the value of the first of three labels that is set, else the container
-// of the workload, else the last part of the job's name. Rules of agents form the names of Docker's containers, so
-// the API has no field for them.
+// Returns Docker's name of the container, which is the value of the first of three labels that is set. Without
+// such a label, the result is the container of the workload, or else the last part of the job's name. Rules of
+// agents form the names of Docker's containers, so the API has no field for them.
 std::string ContainerNameOf(const Json& job) {
   if (job.contains("labels")) {
     for (const char* label : {"container", "container_name", "name"}) {

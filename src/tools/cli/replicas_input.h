@@ -20,7 +20,7 @@ struct ReplicaInput {
   bool interrupted = false;    // true if reading was interrupted
 };
 
-// Converts the options. Stores the policy and the capacity of a task from the settings file in `args`, unless an
+// Converts the options. Reads the policy and the capacity of a task from the settings file into `args`, unless an
 // option overrides them. If an option is invalid, returns InvalidArgument with its name, its value and the allowed
 // range.
 absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, ReplicasArgs& args);

@@ -9,7 +9,7 @@
 namespace taut::tools {
 namespace {
 
-// Adds pairs of loads at a decision and one start-up time before, as tautd does.
+// Adds pairs of loads, as tautd does: the load at a decision, and the load one start-up time before.
 void AddMoves(const LoadSeries& series, int64_t decide_every_s, double startup_s,
               std::map<int64_t, brain::LoadMoves>& by_day) {
   const int64_t every = std::max<int64_t>(1, (decide_every_s + series.step_s - 1) / series.step_s);

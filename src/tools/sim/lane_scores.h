@@ -26,8 +26,8 @@ double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day);
 // Distribution of the OOM-days over the jobs. A single rate over all jobs would hide jobs that fail every day.
 struct Concentration {
   uint64_t jobs = 0;        // number of scored jobs
-  uint64_t with = 0;        // jobs with at least one OOM-day
-  uint64_t once = 0;        // jobs with exactly one OOM-day
+  uint64_t with = 0;        // number of jobs with at least one OOM-day
+  uint64_t once = 0;        // number of jobs with exactly one OOM-day
   uint64_t most_have = 0;   // 80th percentile of OOM-days over the jobs with OOM-days
   uint64_t worst_days = 0;  // maximum number of OOM-days of a job
   double worst_share = 0;   // highest share of OOM-days of a job with at least 7 days

@@ -108,7 +108,7 @@ struct ReplayResult {
   uint64_t jobs = 0;
   uint64_t job_windows = 0;        // number of stepped job-windows, over all resources
   bool partial = false;            // true if the replay was stopped before its end
-  bool capped_at_owner = false;    // cap_at_owner of the options
+  bool capped_at_owner = false;    // value of ReplayOptions::cap_at_owner
   double state_bytes_per_job = 0;  // mean over jobs, for all lanes together
 };
 

@@ -181,8 +181,8 @@ class ReplayStory {
     ++compared_;
   }
 
-  // Checks a limit of `peak`: at least the highest usage of the days before the decision, and at most a bucket of
-  // the grid (5 %) above that usage with its margin.
+  // Checks that a limit of `peak` is at least the highest usage of the days before the decision. The limit may
+  // exceed this usage with its margin by at most a bucket of the grid (5 %).
   void ComparePeak(JobId job, Resource r, double limit, int32_t window) {
     const std::vector<std::pair<int32_t, double>>& peaks = peaks_[{job.value, r}];
     if (peaks.empty()) return;

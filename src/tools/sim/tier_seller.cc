@@ -232,8 +232,9 @@ class ClairvoyantSeller final : public TierSeller {
     }
     return true;
   }
-  // Returns a lower bound of the number of steps for which a refusal remains valid: even if every elapsed step was
-  // a missed step, too many of the remaining steps are missed. Sales at a step only grow.
+  // Returns a lower bound of the number of steps for which a refusal remains valid. Sales at a step only grow, so
+  // each elapsed step removes at most one missed step. Until the result, too many of the remaining steps are
+  // missed.
   int64_t StepsUntilKept(int64_t missed, int64_t wanted) const {
     const double risk = static_cast<double>(risk_ppm_) / brain::kWholePpm;
     const double surplus = static_cast<double>(missed) - risk * static_cast<double>(wanted);

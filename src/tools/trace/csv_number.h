@@ -25,7 +25,7 @@ NumberKind ParseIntegerSlow(const char* begin, const char* end, int64_t& out);
 #ifdef __SSE4_1__
 namespace csv_internal {
 
-// Byte shuffle for a text of `size` bytes: moves the digits to the right end of 16 bytes, drops the byte at `dot`
+// Byte shuffle for a text of `size` bytes. Moves the digits to the right end of 16 bytes, drops the byte at `dot`
 // (16: no dot), and sets the other bytes to 0.
 struct Shuffle {
   alignas(16) uint8_t from[16];

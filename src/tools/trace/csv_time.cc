@@ -12,7 +12,7 @@ namespace taut::tools {
 namespace {
 
 struct TimeUnit {
-  double from;  // lowest first number of a file that indicates this unit
+  double from;  // if the first number of a file is at least this, the file uses the unit
   int64_t per_second;
   std::string_view name;
 };

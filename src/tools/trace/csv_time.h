@@ -13,12 +13,13 @@ namespace taut::tools {
 // for other text and for times after kLatestUs.
 bool ParseCsvTime(const CsvRow& row, int i, int64_t& us);
 
-// Returns the number of units per second for a file whose first time is `first`: 1'000, 1'000'000 or 1'000'000'000
-// if `first` in this unit is between 1973 and 5138, else 1.
+// Returns the number of units per second for a file whose first time is `first`. The result is 1'000, 1'000'000 or
+// 1'000'000'000 if `first` in this unit is between the years 1973 and 5138, else 1.
 int64_t TimeUnitsPerSecond(double first);
 
 // Parses the times of one file. The first number determines the unit of all numbers in the file. The unit is
-// milliseconds, microseconds or nanoseconds if the number in this unit is between 1973 and 5138, else seconds.
+// milliseconds, microseconds or nanoseconds if the number in this unit is between the years 1973 and 5138, else
+// seconds.
 class CsvClock {
  public:
   // Parses a time in the formats of ParseCsvTime().

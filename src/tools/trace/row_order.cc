@@ -13,8 +13,8 @@ constexpr size_t kShareOfFew = 100;
 
 // Returns the indices of the longest strictly ascending subsequence.
 std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
-  // Element i is the last row of an ascending subsequence of length i + 1: in `least` the row with the earliest
-  // time, in `first` the row that was found first.
+  // Element i is the last row of an ascending subsequence of length i + 1. `least` contains the row with the
+  // earliest time, and `first` the row that was found first.
   std::vector<uint32_t> least, first;
   std::vector<uint32_t> before(times.size(), kNoRow);
   for (uint32_t i = 0; i < times.size(); ++i) {
