@@ -22,8 +22,7 @@ enum class BucketValue : uint8_t {
 // The bound from which a bucket's load is computed: weight * bound.
 enum class LoadBound : uint8_t { kUpper, kLower };
 
-// "At least p of the total" has this relative tolerance: decayed weights that should be equal differ by
-// rounding.
+// Relative tolerance of "at least p of the total": decayed weights that should be equal differ by rounding.
 inline constexpr double kPercentileTolerance = 1e-6;
 
 // Applies the percentile rule to buckets that the caller feeds from the highest down. The result is the lowest

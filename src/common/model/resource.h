@@ -93,7 +93,7 @@ struct AmountUnitRow {
   // of prices and work ("core-hours", "GiB-hours") use the singular.
   std::string_view large_name, large_one;
   double large;
-  // Accounted units per unit: accounts and bills count whole millicores and mebibytes.
+  // Number of accounted units in a unit: accounts and bills count whole millicores and mebibytes.
   double accounted;
   double smallest;      // smallest amount that Kubernetes and kernels accept
   double granularity;   // least difference between two limits

@@ -16,8 +16,8 @@ namespace taut {
 absl::StatusOr<int64_t> ParseDurationSeconds(std::string_view text);
 // Parses "256GiB", "1.5TiB", "64MB" or a plain number of bytes. InvalidArgument otherwise.
 absl::StatusOr<double> ParseBytes(std::string_view text);
-// Parses bytes for the memory of a group or a pool, for which "4" is probably a mistake for "4GiB".
-// InvalidArgument also for a number without a unit above 0 and below 1 MiB.
+// Parses bytes for the memory of a group or a pool, for which "4" is probably a mistake for "4GiB". Returns
+// InvalidArgument also for a number above 0 and below 1 MiB that has no unit.
 absl::StatusOr<double> ParseSize(std::string_view text);
 // Parses a time to seconds of the trace's clock: a plain number, a duration since time 0 ("14d"), or a date
 // "2013-07-15[T12:00[:00]][Z]" in UTC. InvalidArgument otherwise.

@@ -114,7 +114,7 @@ struct AgentTask {
   std::optional<uint64_t> oom_kills, periods, throttled;  // counters as last read
   std::optional<uint64_t> limit_ooms;
   int64_t limit_met_us = INT64_MIN / 2;  // steady time at which limit_ooms last rose
-  std::optional<double> usage;           // memory in bytes, last reading, also between samples
+  std::optional<double> usage;           // memory in bytes at the last reading, also between samples
   std::optional<OomScores> scores;       // absent until the task's processes are first read
   std::optional<uint64_t> kernel_peak;   // TaskReading::memory_peak_bytes of the last full reading
   GrowthWatch growth;                    // growth of the memory usage

@@ -191,7 +191,7 @@ bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   for (LimitLane& lane : task.lanes) {
     lane.said.reset();
     lane.mover.ForgetRefusals();
-    if (is_new) lane.others_s.reset();  // another program changed the previous task's limit, not this task's
+    if (is_new) lane.others_s.reset();  // another program changed the limit of the previous task, not of this task
   }
   departed_.erase(old);
   return true;

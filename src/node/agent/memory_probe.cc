@@ -56,7 +56,7 @@ bool MemoryProbe::IsRunKnown(int64_t now_us) const {
   return ran_within_.has_value() && now_us - ran_us_ <= kCarriedUs;
 }
 
-// Handles an interval without too much stall.
+// Handles an interval with stalls at or below the target.
 void MemoryProbe::NoteRunWithin(double within, int64_t now_us) {
   const bool is_known = IsRunKnown(now_us);
   // Memory that the task regained while no limit was in force may not be needed.

@@ -73,8 +73,8 @@ struct UplinkOptions {
   taut::agent::v1::Hello hello;
 };
 
-// Creates an uplink over gRPC, which connects and reconnects by itself; connection errors are in status().
-// InvalidArgument for invalid options, or the error of a file.
+// Creates an uplink over gRPC, which connects and reconnects by itself; connection errors are in status(). Returns
+// InvalidArgument for invalid options, or the error of a file that cannot be used.
 absl::StatusOr<std::unique_ptr<Uplink>> ConnectUplink(const UplinkOptions& options);
 
 }  // namespace taut::node

@@ -20,7 +20,7 @@ struct ReplicasArgs {
   std::string job_label;
   std::vector<std::string> signals;   // columns of a CSV load that function.target may use
   std::vector<std::string> policies;  // names; empty: all policies
-  // Absent: the value of the settings file, or else 0.8 and 2m.
+  // Maximum utilization and start-up time; absent: values of the settings file, or else 0.8 and 2m.
   std::optional<double> max_utilization;
   std::optional<std::string> startup;
   double startup_sigma = 0;

@@ -21,7 +21,7 @@ struct StoryChoice {
 
 // Returns at most `count` pairs of job and resource without repeating a job. Chooses the largest savings, the most
 // OOM-days, the most changes, the largest footprints and the largest increases under `shown`. The jobs in `named`
-// are first, with every replayed resource, even if that exceeds `count`.
+// are first, with every replayed resource, even if these pairs are more than `count`.
 std::vector<StoryChoice> ChooseStories(const ReplayResult& result, brain::PolicyPair shown,
                                        const std::vector<JobId>& named, size_t count);
 

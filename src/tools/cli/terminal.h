@@ -42,7 +42,7 @@ inline bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0x
 size_t DisplayWidth(std::string_view text);
 // Returns the text, cut to `width` columns. The last column of a cut text is "…".
 std::string Shortened(const std::string& text, size_t width);
-// Cuts a name at its beginning, which many jobs share. The end of a job's name is more specific.
+// Cuts a name at its beginning, because many jobs have names with the same beginning.
 std::string ShortenedName(const std::string& name, size_t width);
 
 // A text table with a left-aligned first column and right-aligned other columns. Control characters in cells are

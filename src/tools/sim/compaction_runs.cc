@@ -59,7 +59,7 @@ class Runner {
       run.experiment = experiments_[at_];
       const absl::Status done = RunOne(run);
       if (stopped_) break;
-      // Report an experiment that does not fit the cell as not run. The base must fit.
+      // If an experiment does not fit the cell, report it as not run. The base must fit.
       if (!done.ok() && (at_ == 0 || !absl::IsFailedPrecondition(done))) return done;
       if (!done.ok()) run.not_run = Message(done);
       out.runs.push_back(std::move(run));
