@@ -85,7 +85,7 @@ class Swarm {
   int Run() {
     if (!Connect()) return 1;
     start_s_ = Seconds();
-    // Windows begin now, so that the first window is complete.
+    // Node time starts at the beginning of a window, so that the first window is complete.
     start_node_s_ = (WallSeconds() / kWindowSeconds + 1) * kWindowSeconds;
     for (size_t i = 0; i < agents_.size(); ++i) {
       agents_[i].next_window = static_cast<int32_t>(start_node_s_ / kWindowSeconds);

@@ -1,4 +1,4 @@
-// Compact JSON output.
+// Writes compact JSON.
 #include "common/base/json_writer.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The slow paths of the sparse array: insertion, growth, copies, the record on disk.
+// Implements the slow paths of the sparse array: insertion, growth, copies, and the record on disk.
 #include "common/histogram/bucket_set.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The bank of decayed histograms: forward decay, one scale per rate.
+// Implements the bank of decayed histograms, with forward decay and one scale per rate.
 #include "common/histogram/decay_bank.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Rescaling, pruning, merging and storing a histogram with forward decay.
+// Rescales, prunes, merges and stores a histogram with forward decay.
 #include "common/histogram/decaying_histogram.h"
 
 #include <fmt/format.h>

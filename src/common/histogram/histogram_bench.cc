@@ -52,7 +52,7 @@ void BM_BucketOf(benchmark::State& state) {
 }
 BENCHMARK(BM_BucketOf);
 
-// One histogram in cache. Time advances by a window every 8 samples, so that rescales are included.
+// Adds to one histogram in cache. Time advances by a window every 8 samples, so that rescales are included.
 void BM_AddHot(benchmark::State& state) {
   DecayingHistogram h = EightDays(1);
   const std::vector<double> values = Values(4096);
@@ -66,7 +66,7 @@ void BM_AddHot(benchmark::State& state) {
 }
 BENCHMARK(BM_AddHot);
 
-// A fleet: each sample is added to the next of 10,000 histograms, which together exceed the cache.
+// Adds to a fleet: each sample is added to the next of 10,000 histograms, which together exceed the cache.
 void BM_AddRoundRobin10k(benchmark::State& state) {
   std::vector<DecayingHistogram> fleet;
   for (uint64_t i = 0; i < 10'000; ++i) fleet.push_back(EightDays(i % 16));
@@ -105,7 +105,7 @@ DecayBank EightDayBank(const DecayRates& rates, uint64_t seed) {
   return bank;
 }
 
-// A bank of eight rates. Argument: number of buckets in a window's signal.
+// Steps a bank of eight rates. Argument: number of buckets in a window's signal.
 void BM_BankStep(benchmark::State& state) {
   const DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
   DecayBank bank = EightDayBank(rates, 1);

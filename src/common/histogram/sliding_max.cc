@@ -1,4 +1,4 @@
-// The monotonic queue.
+// Implements the monotonic queue of SlidingMax.
 #include "common/histogram/sliding_max.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The plain histogram.
+// Implements WindowHistogram, the histogram without decay.
 #include "common/histogram/window_histogram.h"
 
 #include <fmt/format.h>

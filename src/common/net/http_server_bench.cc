@@ -90,11 +90,11 @@ constexpr std::string_view kGet =
     "GET /api/v1/jobs/team%2Fweb?window=7d HTTP/1.1\r\nHost: 127.0.0.1:9190\r\nUser-Agent: bench\r\n"
     "Accept: application/json\r\nAccept-Language: en\r\n\r\n";
 
-// One request at a time: the latency of a caller.
+// Measures the latency of a caller, with one request at a time.
 void OneSmallRequestAtATime(benchmark::State& state) { Run(state, kGet, 1, 1); }
 BENCHMARK(OneSmallRequestAtATime)->UseRealTime();
 
-// 16 requests in flight: the throughput of the server.
+// Measures the throughput of the server, with 16 requests in flight.
 void SmallRequestsInFlight(benchmark::State& state) { Run(state, kGet, 1, 16); }
 BENCHMARK(SmallRequestsInFlight)->UseRealTime();
 

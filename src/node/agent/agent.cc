@@ -1,4 +1,4 @@
-// Measurement and reports to the daemon.
+// Measures the tasks, and reports to the daemon.
 #include "node/agent/agent.h"
 
 #include <algorithm>

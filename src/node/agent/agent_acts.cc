@@ -1,5 +1,5 @@
-// Reports of the guard's acts to tautd. Each act is in the ledger before it is done, and is reported
-// afterwards. If the agent is killed in between, the agent's next start reports the act.
+// Reports the guard's acts to tautd. Each act is in the ledger before it is done, and is reported afterwards. If
+// the agent is killed in between, the agent's next start reports the act.
 #include <google/protobuf/text_format.h>
 
 #include "common/base/strings.h"

@@ -1,4 +1,4 @@
-// Immediate reactions to OOM kills, to growth towards the limit, and to throttling.
+// Reacts at once to OOM kills, to growth towards the limit, and to throttling.
 #include <algorithm>
 
 #include "common/base/strings.h"

@@ -1,5 +1,4 @@
-// Probes of the memory that tasks need: memory.high is lowered until the tasks stall
-// (node/agent/memory_probe.h).
+// Probes the memory that tasks need: memory.high is lowered until the tasks stall (node/agent/memory_probe.h).
 #include <algorithm>
 
 #include "common/base/pattern.h"

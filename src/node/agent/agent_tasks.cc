@@ -1,4 +1,4 @@
-// The set of tasks: additions, removals, and the ownership of their limits.
+// Maintains the set of tasks: adds and removes tasks, and determines who owns their limits.
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -191,7 +191,7 @@ bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   for (LimitLane& lane : task.lanes) {
     lane.said.reset();
     lane.mover.ForgetRefusals();
-    if (is_new) lane.others_s.reset();  // another program changed the limit of the previous task, not of this task
+    if (is_new) lane.others_s.reset();  // another program changed only the previous task's limit
   }
   departed_.erase(old);
   return true;

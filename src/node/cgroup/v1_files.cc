@@ -1,4 +1,5 @@
-// cgroup v1: one directory for each controller and, if v2 is mounted too, one more for pressure.
+// Implements CgroupFiles for cgroup v1: one directory for each controller and, if v2 is mounted too, one more for
+// pressure.
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -1,4 +1,4 @@
-// cgroup v2: one directory for all controllers.
+// Implements CgroupFiles for cgroup v2: one directory for all controllers.
 #include <fcntl.h>
 #include <sys/epoll.h>
 

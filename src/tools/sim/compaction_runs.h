@@ -59,7 +59,7 @@ struct CompactionRuns {
   // Reason why the base does not fit if one more machine is removed, in the trial that determines the result; may
   // be empty.
   std::string one_less;
-  bool partial = false;  // true if should_stop returned true: unfinished experiments are missing
+  bool partial = false;  // true if should_stop ended the run: unfinished experiments are missing
 };
 
 // Runs the base, then the experiments. Returns errors of CompactCell() for the base. The message of a

@@ -1,4 +1,4 @@
-// Benchmark of one tier of a replayed pool: a day of 10,000 jobs that request twice the capacity, on one core.
+// Benchmarks one tier of a replayed pool: a day of 10,000 jobs that request twice the capacity, on one core.
 #include <benchmark/benchmark.h>
 
 #include <vector>

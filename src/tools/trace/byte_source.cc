@@ -1,4 +1,4 @@
-// Streams of bytes from read(2), isa-l's inflate and zstd's streaming decompression. input_files.cc reads
+// Reads streams of bytes with read(2), and decompresses them with isa-l (gzip) or zstd. input_files.cc reads
 // archives.
 #include "tools/trace/byte_source.h"
 

@@ -1,4 +1,4 @@
-// Model of the usage in a synthetic cell.
+// Models the usage in a synthetic cell.
 #include "tools/trace/generate.h"
 
 #include <algorithm>

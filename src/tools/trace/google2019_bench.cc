@@ -12,8 +12,8 @@
 namespace taut::tools {
 namespace {
 
-// 64 MB of one real line, followed by the padding. Numbers in a real line have more digits than in a generated
-// one.
+// Returns 64 MB of one real line, followed by the padding. Numbers in a real line have more digits than in a
+// generated one.
 const std::string& RealLines() {
   static const std::string* const lines = [] {
     auto* out = new std::string();
@@ -26,7 +26,7 @@ const std::string& RealLines() {
   return *lines;
 }
 
-// About 64 MB of generated lines, followed by the padding.
+// Returns about 64 MB of generated lines, followed by the padding.
 const std::string& Lines() {
   static const std::string* const lines = [] {
     auto* out = new std::string();

@@ -1,4 +1,4 @@
-// Names of the formats, and counts of skipped and kept rows.
+// Names the formats, and counts skipped and kept rows.
 #include <algorithm>
 #include <array>
 #include <utility>
