@@ -49,7 +49,7 @@ TEST(Checkpoint, CompressesOnlyWhereItPays) {
   EXPECT_EQ(SealCheckpoint(text, CheckpointCompression::kNever).size(), text.size() + kCheckpointHeaderBytes);
   const std::string noise = RandomBytes(1 << 20);
   EXPECT_EQ(SealCheckpoint(noise).size(), noise.size() + kCheckpointHeaderBytes);
-  // Text, followed by noise after the bytes of the trial.
+  // The trial sees only text; noise follows the text.
   const std::string mixed = Text(200'000) + RandomBytes(8 << 20);
   EXPECT_EQ(SealCheckpoint(mixed).size(), mixed.size() + kCheckpointHeaderBytes);
   for (const std::string* payload : {&text, &noise, &mixed}) {

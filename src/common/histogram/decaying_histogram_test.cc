@@ -240,7 +240,8 @@ TEST(DecayingHistogram, LoadRefusesWhatSaveCannotWrite) {
     ByteReader in(std::string_view(bytes).substr(0, size));
     EXPECT_FALSE(DecayingHistogram::Load(in, Grid::Cpu()).ok()) << size;
   }
-  // NaN and impossible sums, half-lives and references (offsets: docs/reference/storage.md).
+  // A record must contain no NaN, and no impossible sum, half-life or reference (offsets:
+  // docs/reference/storage.md).
   for (const size_t at : {2U, 18U, 26U}) {
     std::string bad = bytes;
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -345,7 +346,7 @@ TEST(DecayingHistogram, LargeSumsComeBack) {
   EXPECT_EQ(loaded->Mean(), h.Mean());
 }
 
-// Impossible values of a record, at the offsets in docs/reference/storage.md.
+// Load rejects impossible values in a record, at the offsets in docs/reference/storage.md.
 TEST(DecayingHistogram, LoadRefusesWhatCannotBe) {
   DecayingHistogram h(Grid::Cpu(), 12 * kHour);
   h.Add(1.0, 2.0, 0);

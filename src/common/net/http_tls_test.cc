@@ -17,7 +17,8 @@ using testing::HasSubstr;
 
 bool Succeeds(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
 
-// Two CAs: the first signs a server's and a client's certificate, the second another client's.
+// Two CAs: the first signs the certificates of a server and a client, and the second signs the certificate of
+// another client.
 class HttpTlsTest : public ServerFixture {
  protected:
   static void SetUpTestSuite() {

@@ -61,7 +61,7 @@ TEST_F(WebhookTest, SignsAndSendsInOrder) {
   EXPECT_EQ(got[0].path, "/hooks/1");
   EXPECT_EQ(*got[0].parameter("a"), "b");
   EXPECT_EQ(*got[0].header("Content-Type"), "application/json");
-  // The example of Wikipedia's article on HMAC.
+  // Key, text and result are the example in Wikipedia's article on HMAC.
   EXPECT_EQ(*got[0].header("X-Tautline-Signature"),
             "sha256=f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8");
   EXPECT_NE(*got[0].header("X-Tautline-Delivery"), *got[1].header("X-Tautline-Delivery"));

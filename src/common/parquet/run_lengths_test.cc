@@ -56,7 +56,7 @@ std::vector<uint32_t> ReadRuns(std::string_view bytes, int width, size_t count) 
 }
 
 TEST(RunLengths, AreTheExampleOfTheSpecification) {
-  // 0 to 7 in 3 bits each.
+  // The numbers 0 to 7 are packed in 3 bits each.
   EXPECT_EQ(RunsOf({0, 1, 2, 3, 4, 5, 6, 7}, 3), RunBytes({0x03, 0x88, 0xC6, 0xFA}));
 }
 

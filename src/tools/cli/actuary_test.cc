@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class ActuaryFiles : public testing::Test {
  protected:
-  // Nine days of a pool of 10 cores that uses 4 cores, in steps of an hour.
+  // Writes nine days of a pool of 10 cores in steps of an hour. The pool uses 4 cores, and 5 at noon.
   ActuaryFiles() {
     std::string csv = "time,used,size\n";
     for (int hour = 0; hour < 9 * 24; ++hour) StrAppend(&csv, hour, ",", hour % 24 == 12 ? 5 : 4, ",10\n");

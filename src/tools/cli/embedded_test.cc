@@ -28,7 +28,7 @@ int RunSilently(const std::vector<std::string>& words, Console& console) {
   return code;
 }
 
-// Two days of one job with one task.
+// Passes two days of one job with one task to the sink.
 absl::Status TwoDays(const TraceOptions& /*options*/, TraceSink& sink, ReadReport& report) {
   JobInfo job;
   job.name = "shop/web";

@@ -14,7 +14,7 @@ using testing::StartsWith;
 
 class ReplicaCommands : public testing::Test {
  protected:
-  // Four days of two jobs: one with a load that doubles in the second half of each day, one without load.
+  // Writes four days of two jobs: one with a load that doubles in the second half of each day, one without load.
   ReplicaCommands() {
     std::string csv = "time,job,load\n";
     for (int minute = 0; minute < 4 * 1440; minute += 5) {

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 
 constexpr int32_t kDayWindows = kWindowsPerDay;
 
-// Three days of a job with 100 MiB of usage and an owner's limit of 400 MiB.
+// Adds three days of a job with 100 MiB of usage and an owner's limit of 400 MiB.
 void FillDays(MadeDays& days) {
   const JobId job = days.AddJob(Named("a"));
   for (int32_t w = 0; w < 3 * kDayWindows; ++w) {

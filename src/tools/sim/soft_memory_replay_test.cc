@@ -59,7 +59,7 @@ TEST(SoftMemoryReplay, NoneDiesWhereTheMachineHasWhatCame) {
   EXPECT_EQ(oracle.total().kills, 0U);
   EXPECT_EQ(oracle.full, 0U);
   EXPECT_LT(oracle.footprint(), 1);
-  // Two placements of two machines with four tasks each, for eight days.
+  // Each of two placements has two machines with four tasks each, for eight days.
   EXPECT_EQ(oracle.horizons, 32U);
   EXPECT_EQ(oracle.total().task_windows, 32U * 4 * kWindowsPerDay);
 }
