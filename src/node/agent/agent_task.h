@@ -119,7 +119,7 @@ struct AgentTask {
   std::optional<uint64_t> kernel_peak;   // TaskReading::memory_peak_bytes of the last full reading
   GrowthWatch growth;                    // growth of the memory usage
   int64_t compared_us = INT64_MIN;       // steady time at which in_force was read
-  std::optional<int64_t> started_us;     // steady time; absent: before the agent's start, time unknown
+  std::optional<int64_t> started_us;     // steady time; absent: an unknown time before the agent's start
   OomTally ooms;
   TaskTier tier;
   // The memory.high before the throttle; absent unless the guard of the machine's memory throttles the task.

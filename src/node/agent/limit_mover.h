@@ -124,7 +124,7 @@ class LimitMover {
                                     int64_t now_us);
   // Returns false if an order decided at this time is superseded by a local raise.
   bool MayFollow(int64_t decided_s) const;
-  // Returns the reason why an order that was superseded by a local raise is not followed.
+  // Returns the reason for not following an order that a local raise superseded.
   std::string WhyNotFollowed() const;
 
   // State as of the last Next, Wrote or Refused.

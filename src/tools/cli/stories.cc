@@ -8,7 +8,7 @@
 namespace taut::tools {
 namespace {
 
-constexpr int64_t kColumns = 360;  // columns of a story, about as many as a screen can show
+constexpr int64_t kColumns = 360;  // number of columns of a story, about as many as a screen can show
 
 const LaneResult* FindLane(const ReplayResult& result, brain::PolicyPair policy, Resource resource) {
   for (const LaneResult& l : result.lanes) {

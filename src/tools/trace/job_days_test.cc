@@ -383,7 +383,7 @@ RC_GTEST_PROP(SpreadPercentilesProperty, SharesAddUpAndKeepEachQuantile, ()) {
   }
   RC_ASSERT(total == 1.0);
   for (size_t q = 0; q < n; ++q) {
-    // Shares of the time in buckets below the quantile's bucket, and up to it.
+    // Shares of the time in buckets below the quantile's bucket, and up to and including this bucket.
     double below = 0, at_or_below = 0;
     const Bucket bucket = Grid::Cpu().BucketOf(values[q]);
     for (const RowShare& s : shares) {
