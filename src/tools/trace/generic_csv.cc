@@ -126,7 +126,7 @@ class GenericCsvReader final : public FormatReader {
   RowLengths lengths_;
   char separator_ = ',';
   CsvClock clock_;
-  bool separator_known_ = false, unit_said_ = false;  // of the current file: true once done
+  bool separator_known_ = false, unit_said_ = false;  // true once done for the current file
   uint64_t without_limit_ = 0;
   int num_columns_ = 0;  // columns of the current file; 0 before its header
   std::array<int, kNumColumns> at_{};
