@@ -83,7 +83,7 @@ struct CellJob {
   // job.
   uint32_t spread_key = kNoAttribute;
   uint32_t max_per_domain = 0;   // > 0 if spread_key is set
-  uint32_t max_per_machine = 0;  // 0: the number is unlimited
+  uint32_t max_per_machine = 0;  // most tasks of the job on one machine; 0: unlimited
   bool gang = false;             // true if either all tasks run or none
   // True if constraints, spread and max_per_machine are preferred instead of required.
   bool soft = false;

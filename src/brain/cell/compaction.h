@@ -25,7 +25,7 @@ struct CompactionOptions {
 struct CompactionResult {
   std::vector<uint32_t> trials;  // number of machines of each trial, in order of the seeds
   uint32_t min = 0, max = 0;
-  uint32_t needed = 0;    // the percentile CompactionOptions::percentile of `trials`
+  uint32_t needed = 0;    // number of machines for the workload, the percentile of `trials`
   uint64_t tasks = 0;     // number of tasks of the workload
   uint64_t softened = 0;  // number of jobs whose constraints became preferences
 };

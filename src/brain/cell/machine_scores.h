@@ -35,8 +35,8 @@ inline constexpr double kSoftPenalty = 1e6;
 // First reason why a task may not run on a machine.
 enum class CellObstacle : uint8_t { kNone, kOutOfService, kAttribute, kTooSmall, kSpread, kOwnJob, kFree };
 
-// Scores of classes or tasks on the state's machines. REQUIRES: for a class with own bounds, CellState::CountJob
-// was called for the class's job before each call. With a load, scores depend on the task, so that ScoreTask
+// Scores of classes or tasks on the state's machines. REQUIRES: CellState::CountJob was called before each call if
+// the class's job has a spread or a bound per machine. With a load, scores depend on the task, so that ScoreTask
 // must replace Score, ScoreAll and IsFeasible. Not thread-safe.
 class MachineScores {
  public:

@@ -24,12 +24,12 @@ bool TierBelow(CellTier tier, CellTier& below);
 // unnecessary victims are removed from the choice at the end.
 // The machine is chosen by the lowest tier of its most important victim, then by the fewest victims (a gang
 // counts all its tasks), then by the lowest machine number. Only the first `candidates` machines of the best
-// tier are compared; 0: all machines are compared. REQUIRES: CountJob was called if the class has own bounds.
-// O(machines + tasks of the candidates).
+// tier are compared; 0: all machines are compared. REQUIRES: CountJob was called if the task's job has a spread or
+// a bound per machine. O(machines + tasks of the candidates).
 PreemptionPlan FindVictims(MachineScores& scores, uint32_t task, uint32_t candidates);
 
 // Returns true if removing all tasks of tiers up to `top` would make room on this machine. REQUIRES: CountJob
-// was called if the class has own bounds. O(1).
+// was called if the class's job has a spread or a bound per machine. O(1).
 bool CouldPreempt(MachineScores& scores, uint32_t machine, const CellClass& c, CellTier top);
 
 // Returns the amounts that one more task of the class needs beyond the machine's unreserved capacity; <= 0 if

@@ -57,7 +57,7 @@ struct RecordedJob {
   Tier tier = Tier::kBatch;
   bool is_alloc_set = false, in_alloc_set = false;
   ScalingMode scaling = ScalingMode::kUnknown;
-  uint32_t max_per_machine = 0;  // 0: the number is unlimited
+  uint32_t max_per_machine = 0;  // most tasks of the job on one machine; 0: unlimited
   // Number of tasks and request of each task, for a job whose tasks have no events.
   uint32_t told_tasks = 0;
   float told_cpu_cores = 0, told_memory_bytes = 0;

@@ -147,8 +147,8 @@ class CellScheduler {
   void BackToQueue(uint32_t task);
   // Returns true if a removed task fits on its machine again, if necessary after evicting tasks of lower tiers.
   bool KeepsMachine(uint32_t task, uint32_t machine, uint8_t settled, std::vector<uint32_t>& evicted);
-  // Returns true if still no machine is feasible. `known` - 1 is the number of changes at the time when no
-  // machine was feasible.
+  // Returns true if no machine has become feasible since change number `known` - 1 of the state. At that time
+  // no machine was feasible.
   template <typename Feasible>
   bool StillNone(const CellClass& c, uint64_t known, const Feasible& feasible);
   bool StillFull(uint32_t job, const CellClass& c);

@@ -20,7 +20,7 @@ namespace taut::brain {
 struct AdmissionRequest {
   std::string group, tier;
   QuotaVector per_task = {};
-  int64_t tasks = 1;  // admitted all together or not at all
+  int64_t tasks = 1;  // number of tasks, which are admitted all together or not at all
   // Priority; higher is more important. Determines the jobs that end when quota is reclaimed.
   int32_t priority = 0;
   Timestamp now = {};

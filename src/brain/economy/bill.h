@@ -80,20 +80,20 @@ struct BillSums {
 // The charges of one job.
 struct JobBill {
   uint32_t group = 0, job = 0;
-  std::vector<BillLine> lines;  // ordered by LineKey
+  std::vector<BillLine> lines;  // lines of the job's charges, ordered by LineKey
   BillSums sums;
 };
 // The charges of one group. Each line is the sum of its jobs' lines with an equal key.
 struct GroupBill {
   uint32_t group = 0;
   size_t first_job = 0, jobs = 0;  // range of the group's jobs in Bill::jobs
-  std::vector<BillLine> lines;     // ordered by LineKey
+  std::vector<BillLine> lines;     // lines of the group's charges, ordered by LineKey
   BillSums sums;
 };
 
 struct Bill {
-  std::vector<GroupBill> groups;  // ordered by group
-  std::vector<JobBill> jobs;      // ordered by group and job
+  std::vector<GroupBill> groups;  // bills of the groups, ordered by group
+  std::vector<JobBill> jobs;      // bills of the jobs, ordered by group and job
   BillSums sums;                  // sums over all groups
   // Cost of machines and of overhead in all capacity windows.
   Money machine_cost, overhead_cost;

@@ -50,7 +50,7 @@ struct HolderState {
   std::string unit;        // the currency or an internal unit
   Money per_period;        // amount granted at the start of each period; only for businesses
   CarryOver carry;         // carry-over of a business; unused for a group, whose money expires
-  bool removed = false;    // true: no longer in the definition; deleted when the period ends
+  bool removed = false;    // true if the definition lacks the holder, which is deleted when the period ends
   uint64_t frozen_by = 0;  // id of the entry that froze the holder; 0: not frozen
   std::string frozen_why;
   Money opened;  // balance at the start of the period, or when the holder was created
@@ -162,7 +162,7 @@ class BudgetAccounts {
   absl::StatusOr<HolderState> Movable(const BudgetHolder& holder) const;
   absl::StatusOr<HolderState> Giving(const BudgetHolder& holder, Money amount) const;
   absl::Status Receive(HolderState& state, const BudgetHolder& holder, Money amount) const;
-  // Returns the values of one unit `from` and of one unit `to`, in the currency.
+  // Returns the values, in the currency, of one unit of `from` and one unit of `to`.
   absl::StatusOr<std::pair<Money, Money>> Worths(const std::string& from, const std::string& to,
                                                  int64_t time_s) const;
   absl::StatusOr<Money> Received(Money amount, const std::string& from, const BudgetHolder& holder,

@@ -32,14 +32,14 @@ struct BudgetDefinition {
   };
   struct BusinessRow {
     std::string name;
-    std::string unit;  // "" means the currency
+    std::string unit;  // unit of the business's money; "": the currency
     Money per_period;
     CarryOver carry;
   };
   struct GroupRow {
     std::string name;
-    DefinedSteps<std::vector<BudgetPart>> funding;  // empty if no business pays
-    WhenSpent when_spent = WhenSpent::kContinue;    // current value, which the ledger does not record
+    DefinedSteps<std::vector<BudgetPart>> funding;  // businesses that pay; empty: none
+    WhenSpent when_spent = WhenSpent::kContinue;    // current value, which is not in the ledger
   };
   std::vector<Unit> units;
   std::vector<BusinessRow> businesses;

@@ -33,11 +33,11 @@ namespace taut::brain {
 // A group of the tree. All amounts are in the resource's unit, in [0, kMaxQuotaAmount].
 struct ElasticGroup {
   std::string name;
-  std::string parent = {};  // "" for a child of the root
+  std::string parent = {};  // name of the parent; "": child of the root
   int64_t min = 0;          // guaranteed amount; at least the sum of the children's minimums
-  std::optional<int64_t> max = std::nullopt;     // absent if unbounded
+  std::optional<int64_t> max = std::nullopt;     // maximum; absent: unbounded
   std::optional<int64_t> weight = std::nullopt;  // weight; absent: max is used; 0: no part of the spare
-  int64_t request = 0;                           // 0 for a group with children
+  int64_t request = 0;                           // requested amount; 0 for a group with children
   bool lends = true;  // true if other groups may use the unused part of the minimum
 };
 

@@ -15,7 +15,7 @@ class ErrorHistogram {
   // weight, in the unit of Age.
   ErrorHistogram(double scale, double half_life);
 
-  void Add(double error);  // REQUIRES: `error` is finite
+  void Add(double error);  // Adds an error. REQUIRES: `error` is finite.
   // Increases the age of all samples so far by `samples`.
   void Age(double samples);
   // Returns the lowest edge of a bin above which at most the share `over`, in [0, 1], of the weight lies.

@@ -19,7 +19,8 @@ struct FocusFormatInfo {
   std::string_view content_type;  // content type of the API's response
 };
 const FocusFormatInfo& RowOf(FocusFormat format);
-std::optional<FocusFormat> FocusFormatNamed(std::string_view name);  // nullopt for an unknown name
+// Returns the format with this name; nullopt for an unknown name.
+std::optional<FocusFormat> FocusFormatNamed(std::string_view name);
 
 // Returns the format for the extension of a file name: Parquet for .parquet, else CSV. Returns InvalidArgument
 // for a name that would compress a Parquet file again.

@@ -83,7 +83,7 @@ TEST_F(Usage, ARequestCountsWithTheLargerOfItsAmountAndItsJobs) {
   EXPECT_EQ(Cpu(), 1500 + 2500 + 100);
   EXPECT_FALSE(usage_.IsMeasured(2)) << "no window has measured its job";
   usage_.Close(2);
-  usage_.Close(2);  // without effect
+  usage_.Close(2);  // no effect, because the request is already closed
   EXPECT_EQ(Cpu(), 1500 + 2000 + 100);
 }
 

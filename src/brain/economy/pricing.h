@@ -43,7 +43,8 @@ struct Pricing {
   uint16_t TierOf(std::string_view job, std::optional<int> priority = std::nullopt) const;
   // Returns the group of a job by rule or by name. O(rules).
   std::string GroupOf(std::string_view job) const;
-  std::optional<std::string> GroupByRule(std::string_view job) const;  // nullopt if no rule matches
+  // Returns the group by rule; nullopt if no rule matches.
+  std::optional<std::string> GroupByRule(std::string_view job) const;
 };
 
 // Returns the pool's capacity and cost in [start_s, end_s).

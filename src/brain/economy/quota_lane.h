@@ -48,7 +48,7 @@ struct QuotaBind {
 class QuotaLane {
  public:
   QuotaLane() = default;
-  // REQUIRES: the cells' parents are indices of `cells`, without a cycle.
+  // Creates a lane of these cells. REQUIRES: the cells' parents are indices of `cells`, without a cycle.
   explicit QuotaLane(std::vector<QuotaCell> cells) : cells_(std::move(cells)) {}
 
   const QuotaCell& cell(int32_t node) const { return cells_[static_cast<size_t>(node)]; }

@@ -315,7 +315,7 @@ TEST(QuotaRequests, AQueuedRequestOutlivesAShortMistakeInTheQuota) {
   Step(requests, 20);
   EXPECT_EQ(StateOf(requests, waits), "queued");
   EXPECT_THAT(requests.Find(waits)->reason, Not(HasSubstr("no longer fit")));
-  // The new mistake restarts the hour.
+  // Another mistake in the quota file restarts the hour.
   ASSERT_TRUE(requests.ChangeQuota(wrong).ok());
   Step(requests, 3000);
   Step(requests, 6599);

@@ -31,7 +31,7 @@ struct QuotaRow {
 // in the tier and may not borrow. A cohort without a row adds no quota and no limit.
 struct QuotaGroup {
   std::string name;
-  std::string parent = {};  // "" for a group without a parent
+  std::string parent = {};  // name of the parent; "": the group has no parent
   std::vector<QuotaRow> quotas = {};
   // Highest number of requests that may be queued or open at a time; absent: the caller's default applies. Has
   // no effect on a cohort, which has no requests.
@@ -44,7 +44,7 @@ struct QuotaGroup {
 struct QuotaPool {
   std::string name;
   std::vector<std::string> members;
-  std::vector<std::string> tiers = {};  // empty if the pool applies to all tiers
+  std::vector<std::string> tiers = {};  // tiers to which the pool applies; empty: all tiers
 };
 
 // Groups, and the pools on which groups have agreed.

@@ -26,7 +26,7 @@ int64_t Available(const QuotaTree& tree, std::string_view group) {
 }
 QuotaUse Use(const std::string& group, int64_t cpu) { return {group, "prod", {{"cpu", cpu}}}; }
 
-// Kueue's documented example is a cohort of two queues with 9 and 12.
+// Kueue's documented example is a cohort of two queues with quotas of 9 and 12.
 TEST(QuotaTree, ACohortOfNineAndTwelveLendsAll) {
   QuotaSpec spec{{{"all"}, {"a", "all", {CpuQuota(9)}}, {"b", "all", {CpuQuota(12)}}}};
   QuotaTree tree = *QuotaTree::Make(spec);
@@ -45,7 +45,7 @@ TEST(QuotaTree, ABorrowingLimitOfOneMakesTen) {
   EXPECT_EQ(Available(tree, "b"), 21);
 }
 
-// Kueue: with a lending limit of 1 on b, a may use 9 + 1, and 11 are exclusive to b.
+// In Kueue, with a lending limit of 1 on b, a may use 9 + 1, and 11 are exclusive to b.
 TEST(QuotaTree, ALendingLimitKeepsTheRestExclusive) {
   QuotaTree tree =
       *QuotaTree::Make({{{"all"}, {"a", "all", {CpuQuota(9)}}, {"b", "all", {CpuQuota(12, {}, 1)}}}});

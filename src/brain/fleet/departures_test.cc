@@ -73,8 +73,8 @@ TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
   }
 }
 
-// A store of an earlier version has a setting under its old key. A later change under the new key replaces the
-// setting.
+// A store of an earlier version has a setting under its old key. A later change of the setting, under the new key,
+// replaces the stored value.
 TEST(Departures, AStoredSettingWithAnOldKeyIsThatOfTheNewOne) {
   const Cell cell(kJobs);
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));

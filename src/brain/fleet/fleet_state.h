@@ -87,9 +87,9 @@ struct FleetState {
   // Sets the given labels of the job and keeps its other labels, sets its workload if `parts` is known, and
   // resolves its policy again. Returns false if nothing changed. REQUIRES: Has(id).
   bool AddLabels(JobId id, std::span<const KeyValue> labels, WorkloadParts parts = {});
-  size_t size() const { return jobs.size(); }  // known jobs; forgotten jobs do not count
+  size_t size() const { return jobs.size(); }  // Returns the number of known jobs, without forgotten jobs.
   bool Has(JobId id) const { return jobs.Find(id) != nullptr; }
-  // REQUIRES: Has(id). The reference is valid until the job is forgotten.
+  // Returns the job. The reference is valid until the job is forgotten. REQUIRES: Has(id).
   const LiveJob& job(JobId id) const { return jobs[id]; }
   // Returns the id of the job with this name; nullopt if the name is unknown.
   std::optional<JobId> Find(std::string_view name) const;

@@ -1,4 +1,4 @@
-// A simulated cell for tests, which produces one window after the other.
+// A simulated cell for tests, which produces its windows in order.
 #pragma once
 
 #include <cmath>

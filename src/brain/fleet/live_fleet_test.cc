@@ -1,4 +1,4 @@
-// Tests that a cell continues after a restart as without a restart, and tests of OOM kills and people's
+// Tests that a restart does not affect the later decisions of a cell. Also tests OOM kills and people's
 // settings.
 #include "brain/fleet/live_fleet.h"
 
@@ -9,8 +9,8 @@
 namespace taut::brain {
 namespace {
 
-// A fleet may be stopped at any window, with checkpoints of any age. After it has been restored with the later
-// stored windows, the fleet continues as if it had not been stopped.
+// A fleet may be stopped at any window, with checkpoints of any age. The restored fleet, which has processed the
+// later stored windows, continues as if it had not been stopped.
 TEST(LiveFleet, GoesOnAfterAStop) {
   constexpr size_t kJobs = 6;
   const Cell cell(kJobs);

@@ -112,7 +112,7 @@ struct JobMemory {
 struct LiveJobState {
   std::shared_ptr<const JobPolicy> policy;
   std::vector<Override> overrides;
-  PerResource<LiveLane> lanes;             // index: Resource
+  PerResource<LiveLane> lanes;             // lanes by Resource
   std::unique_ptr<LiveReplicas> replicas;  // null: the number of tasks is neither recommended nor ordered
   // Null: cpu.startup_window is off, or no window has closed since the setting was made.
   std::unique_ptr<JobStarts> starts;

@@ -153,9 +153,9 @@ class LiveReplicas {
   std::string SavedName() const;
 
   const ReplicaPolicyInfo* info_;
-  double task_capacity_;  // ReplicaSettings::task_capacity
-  double silent_s_;       // FunctionReplicaSettings::silent_s
-  int least_, most_;      // ReplicaBounds
+  double task_capacity_;  // value of ReplicaSettings::task_capacity
+  double silent_s_;       // value of FunctionReplicaSettings::silent_s
+  int least_, most_;      // minimum and maximum of ReplicaBounds
   double max_utilization_;
   std::unique_ptr<ReplicaPolicy> policy_;
   std::unique_ptr<TaskSizer> sizer_;  // null: the owner sets the size of tasks

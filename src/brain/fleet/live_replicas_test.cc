@@ -127,7 +127,7 @@ TEST(LiveReplicas, TasksThatAreNotMeasuredAreNoReasonForFewer) {
   job.follows = false;
   job.running = 10;
   job.said = {.count = 10, .ready = 10};
-  for (int w = 0; w < 3; ++w) job.Window(10);  // half of the capacity of 10 x 2 cores: the target
+  for (int w = 0; w < 3; ++w) job.Window(10);  // a load of half of the capacity, 10 x 2 cores
   job.running = 4;
   for (int w = 0; w < 4; ++w) job.Window(4);
   EXPECT_THAT(job.all, IsEmpty());
@@ -143,7 +143,7 @@ TEST(LiveReplicas, TasksThatAreNotMeasuredAreNoReasonForFewer) {
 TEST(LiveReplicas, ANumberThatIsOnlyShownComesDownAgain) {
   ScaledJob job(Scaling(Mode::kObserve, "hpa"));
   job.running = 4;
-  job.Window(4);  // half of the capacity of 4 x 2 cores: the target
+  job.Window(4);  // a load of half of the capacity, 4 x 2 cores
   for (int w = 0; w < 3; ++w) job.Window(7.2);
   ASSERT_FALSE(job.all.empty());
   EXPECT_THAT(job.all.back().after, Optional(8.0));
@@ -283,7 +283,7 @@ TEST(LiveReplicas, OrdersThatAreCarriedOutAreStartingUntilTheyRun) {
 
 TEST(LiveReplicas, AutoFollowsTheLoadAndSaysWhy) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
-  job.Window(6);  // half of the capacity of 6 x 2 cores: the target
+  job.Window(6);  // a load of half of the capacity, 6 x 2 cores
   EXPECT_THAT(job.out.decisions, IsEmpty());
   job.Window(9);
   ASSERT_EQ(job.out.decisions.size(), 1U);

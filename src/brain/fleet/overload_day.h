@@ -77,7 +77,7 @@ class OverloadDay {
 
   int32_t last_ = INT32_MIN;
   bool now_ = false;
-  Bits measured_{}, overloaded_{};  // index: window mod 288
+  Bits measured_{}, overloaded_{};  // bits by window mod 288
 };
 
 }  // namespace taut::brain

@@ -24,7 +24,7 @@ namespace taut::brain {
 // days, on one thread.
 struct FleetModels {
   EnsembleConfig ensemble;
-  std::vector<AnalogFleet> analogs;  // index: IndexOf(Resource)
+  std::vector<AnalogFleet> analogs;  // models by Resource (IndexOf)
   std::vector<WorkFunctionFleet> works;
 
   explicit FleetModels(const VerticalSettings& settings);

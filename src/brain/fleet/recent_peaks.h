@@ -16,7 +16,7 @@ namespace taut::brain {
 // Highest amount per slice, in fixed memory; amounts are stored as floats.
 class RecentPeaks {
  public:
-  static constexpr int kSlices = 8;  // including the current slice
+  static constexpr int kSlices = 8;  // number of slices that are kept, including the current slice
 
   // Records an amount; ignores slices that are kSlices or more before the newest slice.
   void Note(int32_t slice, double amount) {

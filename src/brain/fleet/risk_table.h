@@ -43,7 +43,7 @@ struct RiskKey {
   Resource resource = Resource::kCpu;
   bool set = false;  // true: tasks ran at the limit; false: the limit was only shown and did not affect usage
   RiskPromise promise = RiskPromise::kNone;
-  uint8_t job_class = 0;  // JobClass for CPU; OomTolerance for memory
+  uint8_t job_class = 0;  // value of JobClass for CPU, of OomTolerance for memory
   JobSize size = 0;
 
   std::string_view class_name() const;
@@ -179,7 +179,7 @@ class OpenRiskDay {
   absl::Status Load(ByteReader& in);
 
  private:
-  int32_t day_ = INT32_MIN;  // INT32_MIN: no current day
+  int32_t day_ = INT32_MIN;  // current day; INT32_MIN: none
   float promised_ = 0;
   float used_ = 0, cut_ = 0;
   RiskKey key_;

@@ -16,7 +16,7 @@ namespace taut::brain {
 // Stores at most kMost peaks, in bytes. The peaks are saved, so that they can be recognised after a restart.
 class StandingPeaks {
  public:
-  static constexpr size_t kMost = 32;  // lower peaks are not needed, because they restrict no decision
+  static constexpr size_t kMost = 32;  // number of stored peaks; lower peaks restrict no decision
 
   // Replaces the current peaks; `peaks` may be in any order.
   void Set(std::span<const float> peaks) { now_ = Highest({peaks.begin(), peaks.end()}); }

@@ -16,7 +16,7 @@ namespace taut::brain {
 // Stored data of one job for one resource.
 struct StoredHistory {
   Resource resource = Resource::kMemory;
-  std::span<const JobDay> days;  // ascending
+  std::span<const JobDay> days;  // stored days of the job, ascending
   // OOM kills of the job, ascending by time. Only memory lanes use the kills.
   std::span<const OomRecord> ooms;
   // Decisions of the job for any target, ascending. The decisions determine the applied limits, above which usage

@@ -38,7 +38,7 @@ class TaskCount {
 
  private:
   CountedTasks counted_;
-  std::optional<bool> is_said_;  // absent: no window since the start of tautd
+  std::optional<bool> is_said_;  // true if the series' number is used; absent before the first window
   bool counts_otherwise_ = false;
   int measured_ = 0;
   int disagreeing_ = 0;  // number of consecutive windows in which the two numbers differ

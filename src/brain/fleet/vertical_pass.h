@@ -58,7 +58,7 @@ class VerticalPass {
   struct Turn {
     JobDay job_day;
     DaySignals signals;
-    FleetPoint point;  // only its counts are used, so that the order of turns does not affect the result
+    FleetPoint point;  // counts of the turn, which do not depend on the order of turns
   };
   void ObserveTurn(const ClosedWindow& closed, std::span<const uint32_t> indices, bool counts, Turn& turn);
   void ObserveJobs(const ClosedWindow& closed, std::span<const uint32_t> indices, FleetPoint* point,
@@ -90,7 +90,7 @@ class VerticalPass {
   ReplicaPass& replicas_;
   LiveTrials& trials_;
   LiveRisk& risk_;
-  // Reused between calls.
+  // Scratch memory, reused between calls.
   std::vector<uint32_t> candidates_;
   std::vector<uint32_t> indices_;
   std::vector<Turn> turns_;

@@ -46,7 +46,8 @@ class WindowRing {
   // Returns the highest value of the last `windows` windows up to the current window; negative if there is no
   // value.
   float HighestOfLast(size_t windows) const;
-  size_t PresentOfLast(size_t windows) const;  // number of the last `windows` windows that have a value
+  // Returns the number of windows with a value among the last `windows` windows.
+  size_t PresentOfLast(size_t windows) const;
 
   // Appends a bit per window, and the present values.
   void Save(ByteWriter& out) const;

@@ -47,7 +47,7 @@ AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resourc
 // The reason why a choice does not have the least cost: `what` is for people, `kind` for programs (see
 // ReasonStep::kind).
 struct AnalogBound {
-  std::string_view kind;  // "" if the choice has the least cost
+  std::string_view kind;  // kind of the bound; "" if the choice has the least cost
   std::string what;
   double free_limit = 0;  // limit of least cost if the floor and the highest allowed chance are ignored
   double free_cost = 0;

@@ -1,4 +1,4 @@
-// Copying, saving and loading a fleet of analogs changes neither its forecasts nor its prices.
+// Tests that copying, saving and loading a fleet of analogs changes neither its forecasts nor its prices.
 #include <cstring>
 #include <limits>
 #include <string>

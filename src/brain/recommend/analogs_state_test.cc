@@ -115,7 +115,8 @@ struct Weeks {
 };
 
 TEST(AnalogsState, ACopyAndACheckpointGoOnAtAnyHour) {
-  // At the two lower prices, a raise is worth its cost only while overruns follow the job's own warnings.
+  // At the first price, every raise is worth its cost. At the other two prices, a raise is worth its cost
+  // only while overruns follow the job's own warnings.
   for (const double price : {3 * kDear, 5 * kUsual, 10 * kUsual}) {
     const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(price));
     for (const Broken how : {Broken::kCopied, Broken::kLoaded}) {

@@ -28,7 +28,7 @@ struct ForestSettings {
 
 class DistributionForest {
  public:
-  static constexpr int kFeatureBins = 32;  // bin 0 contains missing values
+  static constexpr int kFeatureBins = 32;  // number of bins per feature; bin 0 contains missing values
 
   struct Row {
     FleetFeatures features{};

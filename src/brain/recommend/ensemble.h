@@ -31,7 +31,7 @@ namespace taut::brain {
 // Parameters shared by all ensembles of one configuration. Immutable; must outlive the ensembles.
 class EnsembleConfig {
  public:
-  explicit EnsembleConfig(const EnsembleSettings& settings);  // REQUIRES: 1 to 16 half-lives
+  explicit EnsembleConfig(const EnsembleSettings& settings);  // REQUIRES: `settings` has 1 to 16 half-lives.
 
   const EnsembleSettings& settings() const { return settings_; }
   const DecayRates& rates() const { return rates_; }
@@ -39,7 +39,7 @@ class EnsembleConfig {
   int num_margins() const { return static_cast<int>(settings_.margins.size()); }
   // Model m has rate m / num_margins() and margin m % num_margins().
   int num_models() const { return num_rates() * num_margins(); }
-  double score_rate() const { return score_rate_; }  // d of (8)
+  double score_rate() const { return score_rate_; }  // returns d of equation (8)
 
  private:
   EnsembleSettings settings_;

@@ -12,7 +12,7 @@
 namespace taut::brain {
 
 inline constexpr int kFleetFeatures = 29;
-using FleetFeatures = std::array<float, kFleetFeatures>;  // NaN if a feature is missing
+using FleetFeatures = std::array<float, kFleetFeatures>;  // values by feature; NaN: missing
 
 // A job's own past peaks as bins of the grid, with weights.
 struct OwnHistory {
@@ -64,8 +64,8 @@ struct FleetWork {
 // A row of analogs or, if `work` is set, of the work function.
 struct FleetRow {
   uint64_t job = 0;                     // hash of the job's name, by which the models draw samples
-  std::optional<FleetLesson> lesson;    // absent on a job's first day
-  std::optional<FleetVerdict> verdict;  // absent if analogs had no limit in force
+  std::optional<FleetLesson> lesson;    // last finished day; absent on a job's first day
+  std::optional<FleetVerdict> verdict;  // outcome of the limit; absent if analogs had no limit in force
   // Set if usage came close to the limit on this day: true if usage exceeded the limit within the following hours.
   std::optional<bool> warning_came_true;
   AnalogCase tomorrow;     // the job at its latest decision or at the next midnight

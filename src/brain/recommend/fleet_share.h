@@ -52,8 +52,9 @@ struct WorkShare {
   bool Load(ByteReader& in);
 
   uint64_t jobs = 0;
-  OrderFreeSum size;        // sum over all jobs
-  OrderFreeSum over, used;  // sums over the jobs with FleetWork::seasoned
+  OrderFreeSum size;  // sum over all jobs
+  OrderFreeSum over,
+      used;  // sums over the jobs with enough history to change the price (FleetWork::seasoned)
 };
 
 // The share of one resource for all fleet models.

@@ -33,7 +33,7 @@ class LevelValues {
 
  private:
   uint8_t below_ = kLevels;   // number of lowest levels that have the value low_
-  float low_ = 0, high_ = 0;  // high_ is the value of the levels above the middle
+  float low_ = 0, high_ = 0;  // values of the lowest and of the highest levels
   std::vector<float> middle_;
 };
 

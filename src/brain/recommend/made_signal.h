@@ -40,7 +40,7 @@ class MadeSignal {
   }
 
   const Signal& get() const { return signal_; }
-  operator const Signal&() const { return signal_; }  // NOLINT: stands in for one
+  operator const Signal&() const { return signal_; }  // NOLINT: converts to the signal without a cast
 
  private:
   void Fill(Resource resource, int32_t window, const std::map<Bucket, double>& weights,

@@ -52,7 +52,8 @@ TEST(LoadAdjustedPercentile, NineOnesAndATenAreNineNineteenths) {
   };
   EXPECT_EQ(at(9.0 / 19, PercentileOf::kLoad), 1);
   EXPECT_EQ(at(9.0 / 19 + 1e-4, PercentileOf::kLoad), 10);
-  EXPECT_EQ(at(0.9, PercentileOf::kTime), 1);  // Autopilot, figure 2: nine tenths of the time
+  // As in Autopilot, figure 2: usage is 1 for nine tenths of the time.
+  EXPECT_EQ(at(0.9, PercentileOf::kTime), 1);
   EXPECT_EQ(at(0.9, PercentileOf::kLoad), 10);
 }
 

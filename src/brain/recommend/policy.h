@@ -32,7 +32,7 @@ struct VerticalSettings;
 // A numeric parameter that a what-if can change. Front ends show a slider for the parameter.
 struct WhatIfKnob {
   enum class Unit : uint8_t { kShare, kFactor, kNumber, kDays };
-  std::string_view key;  // knobs with equal keys change one parameter
+  std::string_view key;  // key of the parameter, which knobs with equal keys share
   std::string_view name, help;
   Unit unit = Unit::kNumber;
   double least = 0, most = 0;             // inclusive bounds of accepted values

@@ -28,7 +28,7 @@ TEST(Krr, CpuIsTheHighestOfTheTasksPercentiles) {
 
 TEST(Krr, CpuPercentileIsOfEachTaskNotOfAllSamples) {
   const auto r = NewKrrRecommender(Resource::kCpu, KrrSettings(), kAt);
-  // 4 cores in 4 % of the windows are above the 95th percentile, which is 1 core.
+  // The usage of 4 cores in 4 % of the windows is above the 95th percentile, which is 1 core.
   for (int32_t w = kAt; w < kAt + 288; ++w) {
     const float second = w % 25 == 0 ? 4.0F : 0.5F;
     r->Observe(MadeSignal(Resource::kCpu, w, std::vector<TaskUsage>{{0, 1, 1}, {1, second, second}}));

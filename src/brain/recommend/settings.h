@@ -48,10 +48,10 @@ struct MarginSchedule {
 };
 
 struct MovingWindowSettings {
-  double cpu_half_life_s = 12 * kHour;     // Autopilot §3.2.2
-  double memory_half_life_s = 48 * kHour;  // Autopilot §3.2.2
+  double cpu_half_life_s = 12 * kHour;     // half-life of CPU samples (Autopilot §3.2.2)
+  double memory_half_life_s = 48 * kHour;  // half-life of memory samples (Autopilot §3.2.2)
   JobClass job_class = JobClass::kServing;
-  OomTolerance oom_tolerance = OomTolerance::kBySize;  // Autopilot's default (§3.2.2)
+  OomTolerance oom_tolerance = OomTolerance::kBySize;  // default of Autopilot (§3.2.2)
   static constexpr double kManyTasks = 10;             // number of tasks from which kBySize means low
   double peak_days = 7;                                // N of S_max in days; not published
   int hold_windows = 12;      // number of windows whose highest recommendation is used

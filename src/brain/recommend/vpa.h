@@ -19,7 +19,7 @@ namespace taut::brain {
 class VpaHistogram {
  public:
   static constexpr int kBuckets = 176;
-  static constexpr double kFirstCpu = 0.01, kFirstMemory = 1e7;  // cores, bytes
+  static constexpr double kFirstCpu = 0.01, kFirstMemory = 1e7;  // width of the first bucket in cores, bytes
   // `first` is the width of the first bucket, 0.01 cores or 1e7 bytes. REQUIRES: half_life_s >= 1.
   VpaHistogram(double first, double half_life_s);
 
@@ -34,7 +34,8 @@ class VpaHistogram {
                                                    std::span<const Weight> weights, double total,
                                                    int64_t reference_s);
 
-  void Add(double value, double weight, int64_t time_s);  // a negative weight removes a sample
+  void Add(double value, double weight,
+           int64_t time_s);  // Adds a sample; a negative weight removes a sample.
   // Returns the end of the first bucket at which the cumulative weight is at least p of the total; for the last
   // bucket, returns the bucket's start. Returns 0 if the histogram is empty.
   double Percentile(double p) const;

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kDisabled = "disabled", kMaxOf = "max of ", kMinOf = "min of ", kPer = " per ",
                            kPods = " pods", kPod = " pod";
-constexpr int kMostValue = 1'000'000, kMostPeriodSeconds = 1800;  // the period's limit is Kubernetes' limit
+// Kubernetes has the same bound on the period.
+constexpr int kMostValue = 1'000'000, kMostPeriodSeconds = 1800;
 constexpr size_t kMostRates = 10;
 
 absl::Status InvalidRate(std::string_view text) {

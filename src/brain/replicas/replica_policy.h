@@ -87,8 +87,8 @@ class ReplicaPolicy {
   // Returns a copy with equal state.
   virtual std::unique_ptr<ReplicaPolicy> Clone() const = 0;
   // Save appends the state without the settings. Load restores the state of a policy with equal settings, so that
-  // both policies make equal further decisions. On error (DataLoss: bytes that Save cannot have written;
-  // InvalidArgument: a state of other settings) the policy is unchanged.
+  // both policies make equal further decisions. Returns DataLoss for bytes that Save cannot have written, and
+  // InvalidArgument for a state of other settings. The policy is then unchanged.
   virtual void Save(ByteWriter& out) const = 0;
   virtual absl::Status Load(ByteReader& in) = 0;
   // Returns the bytes of the object and its heap memory.

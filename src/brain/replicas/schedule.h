@@ -45,9 +45,9 @@ class CronTimes {
 
   std::bitset<60> minutes_;
   std::bitset<24> hours_;
-  std::bitset<32> days_;                      // index 0 is unused
-  std::bitset<13> months_;                    // index 0 is unused
-  std::bitset<7> weekdays_;                   // index 0 is Sunday
+  std::bitset<32> days_;                      // selected days of the month; index 0 is unused
+  std::bitset<13> months_;                    // selected months; index 0 is unused
+  std::bitset<7> weekdays_;                   // selected days of the week; index 0 is Sunday
   bool any_day_ = true, any_weekday_ = true;  // true if the field begins with `*`
 };
 

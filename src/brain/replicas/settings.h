@@ -36,8 +36,9 @@ struct AutopilotReplicaSettings {
   double average_s = 300;
   double horizon_s = 72 * 3600;
   LoadStatistic statistic = LoadStatistic::kMax;
-  double target = 0.7;              // r*: share of a task's capacity; in the paper the owner sets r*
-  double defer_downscaling_s = 0;   // T_d; 2 days for about 40 % of Google's jobs, 3 days for 35 %
+  double target = 0.7;  // r*: share of a task's capacity; in the paper the owner sets r*
+  // T_d, delay of a fall; 2 days for about 40 % of Google's jobs, 3 days for 35 %.
+  double defer_downscaling_s = 0;
   double decay_half_life_s = 3600;  // half-life of the decay in seconds; the value of 98 % of Google's jobs
   double small_change = 0.1;        // relative change that is ignored; not published, the HPA's tolerance
   double max_starting = 1;          // highest share of starting tasks; 1: unlimited

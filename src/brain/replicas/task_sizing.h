@@ -46,7 +46,7 @@ struct SizeOption {
   double memory_bytes = 0;  // memory limit of a task
   int peak_tasks = 0;       // number of tasks at the highest load
   double mean_tasks = 0;    // mean number of tasks over the hours
-  double cost = 0;          // cores; mean_tasks * (cores + gib_price * GiB)
+  double cost = 0;          // cost in cores: mean_tasks * (cores + gib_price * GiB)
   SizeFault fault = SizeFault::kNone;
 };
 

@@ -131,7 +131,8 @@ struct GateState {
   double floor = 0;
 
   void Save(ByteWriter& out) const;
-  absl::Status Load(ByteReader& in);  // changes nothing if it returns DataLoss
+  // Returns DataLoss, and changes nothing, for bytes that Save cannot have written.
+  absl::Status Load(ByteReader& in);
 };
 
 // Evidence that decided limits are applied. kNo: no evidence, as in a dry run or a replay. kActuatorSays:

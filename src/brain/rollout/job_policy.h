@@ -44,8 +44,9 @@ ReplicaSettings LiveReplicaSettings();
 // Resolved settings of one job.
 struct JobPolicy {
   Mode mode = Mode::kObserve;
-  Policy recommender = Policy::kCombined;                     // recommender of both resources
-  std::optional<Policy> cpu_recommender, memory_recommender;  // override `recommender` for one resource
+  Policy recommender = Policy::kCombined;  // recommender of both resources
+  // Recommenders of one resource, which override `recommender`.
+  std::optional<Policy> cpu_recommender, memory_recommender;
   // Answers of an external recommender override the recommenders and `replica_policy`.
   bool external = false;
   MemorySignal memory_signal = MemorySignal::kUsage;

@@ -202,7 +202,8 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   // Makes `session` the agent's stream. Returns the agent's previous stream, 0 if there was none. REQUIRES:
   // mutex_.
   SessionId Attend(SessionId session, const taut::agent::v1::Hello& hello);
-  void NoteRefused(const taut::agent::v1::Hello& hello, std::string why);  // REQUIRES: mutex_
+  // Adds a rejected stream to the list of rejected streams. REQUIRES: mutex_.
+  void NoteRefused(const taut::agent::v1::Hello& hello, std::string why);
   // Returns the limit, or the size of the agent's machine if the size is less. REQUIRES: mutex_.
   double WithinMachine(const std::string& agent, Resource r, double limit) const;
   // Returns false if the message was not processed and must be resent. Sets `dropped` if no window of the message
@@ -238,7 +239,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   double started_s_ = 0;
   uint64_t tick_ = 0, good_tick_ = 0;
   std::optional<double> hold_since_s_;
-  std::map<std::string, Agent> agents_;  // key: name
+  std::map<std::string, Agent> agents_;  // agents by name
   absl::flat_hash_map<SessionId, std::string> sessions_;
   AgentTable agents_by_task_;
   OrderTable orders_by_task_;

@@ -1,4 +1,4 @@
-// The orders that each agent receives, and their outcomes.
+// Tests which orders each agent receives, and which outcomes the hub reports for the orders.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -188,7 +188,7 @@ TEST(AgentHubHold, WindowsWaitAfterAStartAndWhileAnAgentBringsWhatItKept) {
   ASSERT_TRUE(cell.Tick().ok());
   a = cell.Connect("a", 1, 2);
   cell.Windows(a, 2, HubCell::Window(1), {"a/1"});
-  ASSERT_TRUE(cell.Tick(6).ok());  // past the hold after the start
+  ASSERT_TRUE(cell.Tick(6).ok());  // the hold after the start has ended
   EXPECT_EQ(cell.StoredTasks().size(), 1U);
   cell.Windows(a, 3, HubCell::Window(2), {"a/1"});
   ASSERT_TRUE(cell.Tick().ok());

@@ -1,4 +1,4 @@
-// The identity that an agent may claim, the tasks that it may report, and the limits of trust in its reports.
+// Tests which identity an agent may claim, which tasks it may report, and which of its reports are trusted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The machines on which the tasks of agents run, as the machine service reads them.
+// Tests that the machine service reads the machines of agents with the tasks that run on them.
 #include <gtest/gtest.h>
 
 #include "server/agents/hub_fixture.h"

@@ -38,7 +38,7 @@ struct AgentServerOptions {
   std::string client_ca_file;
   // Id of the first session; ids of a later server must not overlap the ids of an earlier server.
   SessionId first_session = 1;
-  uint32_t cpu_buckets = 321;  // Grid::Cpu().size()
+  uint32_t cpu_buckets = 321;  // number of CPU buckets, Grid::Cpu().size()
   int max_sessions = 10'000;
   // Highest numbers of connections, with or without a session: in total, and from one address. The total is
   // also at most half of the descriptors that the process may open. A connection above either bound is closed

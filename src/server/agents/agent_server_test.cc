@@ -1,4 +1,4 @@
-// The server's response to streams that the project's own uplink never sends.
+// Tests how the server responds to streams that the project's own uplink never sends.
 #include "server/agents/agent_server.h"
 
 #include <gmock/gmock.h>

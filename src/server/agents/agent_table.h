@@ -20,7 +20,7 @@ namespace taut::server {
 
 class AgentTable {
  public:
-  using Name = std::pair<std::string, std::string>;  // job, task
+  using Name = std::pair<std::string, std::string>;  // names of job and task
   struct Task {
     std::string agent;
     SessionId session = 0;  // stream of the task's agent; 0: the agent is disconnected
@@ -46,7 +46,7 @@ class AgentTable {
   // Returns true if this agent may report on the task: the task belongs to this agent or is free.
   bool MayReport(const std::string& agent, const Name& name, double now_s) const;
   bool IsManaged(const Name& name) const;
-  const Task* Find(const Name& name) const;  // null: no agent announced the task
+  const Task* Find(const Name& name) const;  // Returns the task; null if no agent announced it.
   // Returns the job's tasks by name; empty if the job has no tasks. Valid until the next change.
   const std::map<std::string, Task>& TasksOfJob(const std::string& job) const;
   const std::set<Name>& TasksOfAgent(const std::string& agent) const;
@@ -67,7 +67,7 @@ class AgentTable {
   void GiveToClaimant(const Name& name);
   void EraseOf(const std::string& agent, const Name& name);
 
-  std::map<std::string, Agent> agents_;  // key: name
+  std::map<std::string, Agent> agents_;  // agents by name
   absl::flat_hash_map<std::string, std::map<std::string, Task>> jobs_;
   std::map<Name, Task> claims_;
   std::set<Name> unsent_;

@@ -1,4 +1,4 @@
-// The daemon's agents as a component: the port, other tokens after a reload, and a stop.
+// Tests the daemon's agents as a component: the port, other tokens after a reload, and a stop.
 #include "server/agents/agents_component.h"
 
 #include <gmock/gmock.h>
@@ -68,7 +68,7 @@ TEST_F(AgentsComponentTest, AnAgentConnectsAndAStopEndsItsStream) {
   run_->Stop();
   EXPECT_TRUE(Eventually([&] { return !uplink->status().connected; }));
   EXPECT_THAT(MetricsOf(*run_), HasSubstr("tautd_agents{state=")) << "what is known outlives the port";
-  run_->Stop();  // a second call
+  run_->Stop();  // a second call of Stop
 }
 
 TEST_F(AgentsComponentTest, AReloadTakesOtherTokensAndOpensThePortAnew) {

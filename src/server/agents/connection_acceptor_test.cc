@@ -1,5 +1,5 @@
-// No client can use all connections: there are bounds in total and for each address, and silent connections
-// are closed.
+// Tests that no client can use all connections: there are bounds in total and for each address, and silent
+// connections are closed.
 #include "common/rpc/connection_acceptor.h"
 
 #include <arpa/inet.h>

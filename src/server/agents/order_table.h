@@ -71,7 +71,7 @@ class OrderTable {
     std::set<std::string> waiting, applied, observed;
     // tasks that were disconnected when the order arrived; not timed
     std::set<std::string> disconnected;
-    std::map<std::string, std::string> failed, held;  // key: task; value: text of its report
+    std::map<std::string, std::string> failed, held;  // texts of the tasks' reports, by task
     std::optional<double> minimum;                    // highest minimum of all tasks
     std::optional<Outcome> reported;                  // the last reported outcome
     std::string text;                                 // text of the last reported outcome
@@ -100,8 +100,8 @@ class OrderTable {
 
   const bool dry_run_;
   const size_t most_orders_;
-  std::map<uint64_t, Entry> entries_;                          // key: decision
-  std::map<std::pair<std::string, Target>, uint64_t> latest_;  // key: job and target; value: decision
+  std::map<uint64_t, Entry> entries_;                          // entries by decision
+  std::map<std::pair<std::string, Target>, uint64_t> latest_;  // latest decision by job and target
   std::vector<OutcomeUpdate> outcomes_;
   std::deque<double> times_ms_;
 };

@@ -1,4 +1,4 @@
-// Orders and outcomes as values: no server, no agents, no clock.
+// Tests orders and outcomes as values, without a server, agents or a clock.
 #include "server/agents/order_table.h"
 
 #include <gmock/gmock.h>

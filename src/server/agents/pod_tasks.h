@@ -36,7 +36,7 @@ struct PodTasksCounts {
 
 class PodTasks final : public AgentListener, public AgentServer {
  public:
-  using Name = std::pair<std::string, std::string>;  // job, task
+  using Name = std::pair<std::string, std::string>;  // names of job and task
   struct Options {
     // Returns the job and task of a container by the container's ID; nullopt if no pod has this container
     // now.
@@ -98,7 +98,7 @@ class PodTasks final : public AgentListener, public AgentServer {
   mutable std::mutex mutex_;
   AgentServer* server_ = nullptr;
   std::map<SessionId, Session> sessions_;  // sessions with containers of pods
-  std::map<std::string, Known> known_;     // key: the container's ID
+  std::map<std::string, Known> known_;     // known containers by ID
   std::map<std::string, size_t> jobs_;     // number of containers in known_ of each job
   uint64_t dropped_ = 0;
 };

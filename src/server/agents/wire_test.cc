@@ -1,4 +1,4 @@
-// A server and its agents over loopback.
+// Tests a server and its agents over loopback.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>

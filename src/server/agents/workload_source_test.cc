@@ -1,5 +1,6 @@
-// A scheduler that Tautline does not know, such as Nomad. It reports the usage of its workloads under its own
-// names and sets their limits, beside a cluster in the same control plane. No code parses its names.
+// Tests a scheduler that Tautline does not know, such as Nomad, beside a cluster in the same control plane.
+// The scheduler reports the usage of its workloads under its own names and sets their limits. No code parses
+// these names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

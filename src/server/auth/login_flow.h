@@ -62,7 +62,7 @@ class LoginFlow {
   };
   // Handles the browser's return from the provider, with the cookie of Begin. Accepts each sign-in once.
   // Errors are sentences for the person: the cookie is missing or too old, the state belongs to another
-  // browser, or the provider refused. Unavailable: max_pending is reached.
+  // browser, or the provider refused. Returns Unavailable if max_pending is reached.
   absl::StatusOr<Exchange> Callback(std::string_view cookie, const std::vector<QueryParameter>& query,
                                     int64_t now_s);
 

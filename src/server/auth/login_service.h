@@ -60,10 +60,10 @@ class LoginService {
   const std::shared_ptr<LoginSessions>& sessions() const { return sessions_; }
   int64_t session_s() const { return options_.session_s; }
 
-  // Starts a sign-in. Unavailable if the provider's endpoints are not known.
+  // Starts a sign-in. Returns Unavailable if the provider's endpoints are not known.
   absl::StatusOr<LoginFlow::Begun> Begin();
-  // Queues the exchange of the code. `address`: the address of the browser, or of its network. Returns the
-  // errors of LoginFlow::Callback and ExchangeQueue::Check; Unavailable if too many exchanges wait.
+  // Queues the exchange of the code. `address`: the address of the browser, or of its network. Returns
+  // Unavailable if too many exchanges wait, else the errors of LoginFlow::Callback and ExchangeQueue::Check.
   absl::Status Callback(std::string_view cookie, const std::vector<QueryParameter>& query,
                         const std::string& address);
   struct Outcome {

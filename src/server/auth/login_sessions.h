@@ -31,15 +31,17 @@ class LoginSessions final : public BrowserSessions {
   };
   explicit LoginSessions(Options options) : options_(std::move(options)) {}
 
-  // Starts a session and returns the value of its cookie. Unauthenticated if no role is bound to the claims.
+  // Starts a session and returns the value of its cookie. Returns Unauthenticated if no role is bound to the
+  // claims.
   absl::StatusOr<std::string> Begin(VerifiedToken claims);
   // Ends the session of this cookie. No effect if there is no such session.
   void End(std::string_view cookie);
   size_t size() const;
 
   std::string_view cookie_name() const override;
-  // Returns the caller with the current bindings, so that a removed binding has effect at once. Unauthenticated if
-  // there is no such session, if the session has expired, or if no role is bound to its claims any more.
+  // Returns the caller with the current bindings, so that a removed binding has effect at once. Returns
+  // Unauthenticated if there is no such session, if the session has expired, or if no role is bound to its claims
+  // any more.
   absl::StatusOr<Caller> CallerOf(std::string_view cookie) const override;
 
  private:
@@ -51,7 +53,7 @@ class LoginSessions final : public BrowserSessions {
 
   const Options options_;
   mutable std::mutex mutex_;
-  std::map<std::string, Entry, std::less<>> entries_;  // key: digest of the cookie
+  std::map<std::string, Entry, std::less<>> entries_;  // sessions by the digest of the cookie
 };
 
 }  // namespace taut::server

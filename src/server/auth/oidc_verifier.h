@@ -37,7 +37,8 @@ class OidcVerifier final : public BearerVerifier {
 
   bool Takes(std::string_view token) const override { return LooksLikeJwt(token); }
   absl::StatusOr<Caller> CallerOf(std::string_view token) const override;
-  // Returns the caller with the current bindings of these claims. Unauthenticated if the claims have no binding.
+  // Returns the caller with the current bindings of these claims. Returns Unauthenticated if the claims have no
+  // binding.
   absl::StatusOr<Caller> CallerOf(const VerifiedToken& claims) const;
   // Verifies the ID token that was requested with this nonce for this client, and returns its claims. Returns
   // the errors of VerifyToken, and Unauthenticated if there are no keys.

@@ -52,8 +52,8 @@ std::string RefusalText(const HttpRequest& caller, Act act);
 // Returns the caller's roles, such as "member of shop, owner of media" or "reader".
 std::string RolesText(const HttpRequest& caller);
 // Returns the text that identifies the caller in the record of a change: the name of the token, or else the
-// address. Appends the text that the client sends in `who=`, marked as the client's own. InvalidArgument if `who`
-// is too long or not printable.
+// address. Appends the text that the client sends in `who=`, marked as the client's own. Returns InvalidArgument
+// if `who` is too long or not printable.
 absl::StatusOr<std::string> WhoOf(const HttpRequest& caller);
 
 }  // namespace taut::server

@@ -25,7 +25,7 @@ class ProviderClient {
   explicit ProviderClient(std::string ca_file) : ca_file_(std::move(ca_file)) {}
 
   // Sends a request. Returns a response of any status. A response may have at most 1 MiB and must arrive
-  // within 10 s. Returns the errors of HttpClient; Cancelled after Stop.
+  // within 10 s. Returns Cancelled after Stop, else the errors of HttpClient.
   absl::StatusOr<HttpResponse> Get(std::string_view url) { return Send(url, "GET", "", {}); }
   // Sends a form (application/x-www-form-urlencoded). The bounds and errors of Get apply.
   absl::StatusOr<HttpResponse> Post(std::string_view url, std::string_view form,

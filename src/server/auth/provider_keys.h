@@ -32,7 +32,7 @@ class ProviderKeys {
     // Called by the thread when the error changes; "": fetches succeed.
     std::function<void(const std::string& error)> on_change;
   };
-  // Creates the object without fetching anything; Start begins to fetch. InvalidArgument if the issuer's
+  // Creates the object without fetching anything; Start begins to fetch. Returns InvalidArgument if the issuer's
   // address is invalid.
   static absl::StatusOr<std::unique_ptr<ProviderKeys>> Create(Options options);
   void Start();

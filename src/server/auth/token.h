@@ -19,8 +19,8 @@ namespace taut::server {
 class KeySet {
  public:
   // Parses a JWK Set. Skips keys without a `kid`, and keys that are not for signatures with RS256 (2,048 bits
-  // or more) or ES256. DataLoss if the text is not JSON or has no `keys`; FailedPrecondition if no key
-  // remains.
+  // or more) or ES256. Returns DataLoss if the text is not JSON or has no `keys`, and FailedPrecondition if
+  // no key remains.
   static absl::StatusOr<std::shared_ptr<const KeySet>> Parse(std::string_view json);
   size_t size() const;
 
@@ -53,9 +53,9 @@ struct VerifiedToken {
 
 // Returns true if the text has the form of a JWT: two dots.
 bool LooksLikeJwt(std::string_view token);
-// Verifies a token and returns its claims. NotFound if no key has the token's `kid`: the provider may have
-// newer keys. Unauthenticated, with the reason, for all other errors. Errors quote only the `kid` of the
-// token. Takes about 50 us.
+// Verifies a token and returns its claims. Returns NotFound if no key has the token's `kid`: the provider may
+// have newer keys. Returns Unauthenticated, with the reason, for all other errors. Errors quote only the
+// `kid` of the token. Takes about 50 us.
 absl::StatusOr<VerifiedToken> VerifyToken(std::string_view token, const KeySet& keys, const TokenRules& rules,
                                           int64_t now_s);
 

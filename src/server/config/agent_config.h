@@ -48,7 +48,7 @@ struct AgentConfig {
 // Parses a configuration file. Returns InvalidArgument "file:line: ..." as ParseDaemonConfig does.
 absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name,
                                              std::span<const ChangedDefault> changes = ChangedDefaults());
-// Reads and parses the file. NotFound if the file cannot be read; else the errors of ParseAgentConfig.
+// Reads and parses the file. Returns NotFound if the file cannot be read, else the errors of ParseAgentConfig.
 absl::StatusOr<AgentConfig> ReadAgentConfig(const std::string& path);
 
 using AgentSetting = SettingRow<AgentConfig>;

@@ -13,7 +13,7 @@ namespace taut::server {
 // Parses a budgets file. Returns InvalidArgument "name:line: error". The caller checks the contents with
 // CheckBudgets.
 absl::StatusOr<brain::BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::string_view name);
-// Reads and parses the file. NotFound if the file cannot be read; else the errors of ParseBudgetFile.
+// Reads and parses the file. Returns NotFound if the file cannot be read, else the errors of ParseBudgetFile.
 absl::StatusOr<brain::BudgetDefinition> ReadBudgetFile(const std::string& path);
 
 }  // namespace taut::server

@@ -32,8 +32,8 @@ inline constexpr std::string_view kScopeDaemon;  // no prefix: all other setting
 
 // Calls `set` with the earlier default for each row in `scope` whose `since` is later than `version`. The passed
 // key does not include the scope. If a default has changed several times, the last call passes the oldest default.
-// Does nothing if `version` is empty. InvalidArgument if `version` is not between kFirstRelease and this program's
-// version. Returns the first error of `set`.
+// Does nothing if `version` is empty. Returns InvalidArgument if `version` is not between kFirstRelease and this
+// program's version. Returns the first error of `set`.
 absl::Status RestoreDefaults(
     std::string_view version, std::string_view scope, std::span<const ChangedDefault> changes,
     absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)> set);

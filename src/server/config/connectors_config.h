@@ -26,7 +26,7 @@ struct ExternalScalerConfig {
 struct ExternalRecommenderConfig {
   std::string address;  // address of the service, HOST:PORT; "": disabled
   int64_t deadline_s = 10, hold_s = 1800;
-  double max_step = 10;  // bound of answers (ExternalBounds::max_step)
+  double max_step = 10;  // largest step of an answer, as a factor (ExternalBounds::max_step)
   std::string ca_file, certificate_file, key_file;
 };
 

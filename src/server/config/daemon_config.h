@@ -50,7 +50,8 @@ struct CellConfig {
   std::string name;
   std::vector<std::string> links;
 };
-// Parses name and URL of a link. InvalidArgument unless the URL is http or https, because a browser opens it.
+// Parses name and URL of a link. Returns InvalidArgument unless the URL is http or https, because a browser opens
+// it.
 absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link);
 
 struct DaemonConfig {
@@ -87,11 +88,11 @@ struct DaemonConfig {
 };
 
 // Parses a configuration file. A missing value has the default of the version in `compatibility`.
-// InvalidArgument "file:line: ..." for an unknown key (with the nearest known key), a repeated key, or an
+// Returns InvalidArgument "file:line: ..." for an unknown key (with the nearest known key), a repeated key, or an
 // invalid value (with the valid values).
 absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name,
                                                std::span<const ChangedDefault> changes = ChangedDefaults());
-// Reads and parses the file. NotFound if the file cannot be read; else the errors of ParseDaemonConfig.
+// Reads and parses the file. Returns NotFound if the file cannot be read, else the errors of ParseDaemonConfig.
 absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path);
 
 // Returns the mapping rules of the file at `path`; for "", the built-in rules. Returns the errors of

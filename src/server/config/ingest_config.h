@@ -29,7 +29,7 @@ struct BackfillConfig {
   std::vector<std::string> labels;  // labels "NAME=VALUE" that Prometheus adds on remote write
   std::string bearer_token_file, ca_file;
 };
-// Parses name and value of an item in BackfillConfig::labels. InvalidArgument if the item is malformed.
+// Parses name and value of an item in BackfillConfig::labels. Returns InvalidArgument if the item is malformed.
 absl::StatusOr<std::pair<std::string, std::string>> ParseBackfillLabel(std::string_view label);
 
 // Returns the mapping rules of the file, then the built-in rules unless these are disabled.

@@ -32,10 +32,10 @@ struct BudgetLine {
   std::string label, value;  // label of the jobs and its value; "": all jobs
   double per_month = 0;
 };
-// Parses a line such as "LABEL=VALUE: AMOUNT". InvalidArgument if the line is malformed.
+// Parses a line such as "LABEL=VALUE: AMOUNT". Returns InvalidArgument if the line is malformed.
 absl::StatusOr<BudgetLine> ParseBudget(std::string_view text);
 
-// Parses shares, ascending: "80%" is 0.8. InvalidArgument if a share is malformed.
+// Parses shares, ascending: "80%" is 0.8. Returns InvalidArgument if a share is malformed.
 absl::StatusOr<std::vector<double>> ParseBudgetAlerts(std::span<const std::string> texts);
 
 // The quota file, and rules that assign jobs to groups (src/server/pool/).

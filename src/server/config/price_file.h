@@ -17,7 +17,7 @@ enum class PriceClock : uint8_t {
   kDates,  // a date; a duration such as "12d" would be a day in 1970 in Unix time
 };
 
-// Parses a price file. InvalidArgument "name:line: error".
+// Parses a price file. Returns InvalidArgument "name:line: error" if the file is invalid.
 absl::StatusOr<brain::Pricing> ParsePriceFile(std::string_view yaml, std::string_view name,
                                               PriceClock times = PriceClock::kAny);
 // Returns the text of the file at `path`. Returns the errors of ReadYamlFile.

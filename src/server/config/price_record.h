@@ -22,7 +22,7 @@ inline constexpr size_t kMostPriceChanges = 1000;
 // Returns YAML for ParsePriceRecord. The file's text is encoded in base64, so that texts can be compared byte
 // by byte.
 std::string ToText(const PriceRecord& record);
-// Parses a record. InvalidArgument "name:line: error".
+// Parses a record. Returns InvalidArgument "name:line: error" for any other text.
 absl::StatusOr<PriceRecord> ParsePriceRecord(std::string_view yaml, std::string_view name);
 
 // Replaces the recorded file by `file`, whose contents are `pricing`. Returns the changes of prices before

@@ -21,7 +21,7 @@ struct QuotaFile {
 // Parses a quota file. Returns InvalidArgument "name:line: error". The caller checks the contents with
 // CheckQuotaSpec.
 absl::StatusOr<QuotaFile> ParseQuotaFile(std::string_view yaml, std::string_view name);
-// Reads and parses the file. NotFound if the file cannot be read; else the errors of ParseQuotaFile.
+// Reads and parses the file. Returns NotFound if the file cannot be read, else the errors of ParseQuotaFile.
 absl::StatusOr<QuotaFile> ReadQuotaFile(const std::string& path);
 
 }  // namespace taut::server

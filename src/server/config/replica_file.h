@@ -22,10 +22,11 @@ struct ReplicaFile {
 };
 
 // Parses settings. `defaults` contains the values of missing settings, and the named signals that expressions
-// may use. InvalidArgument "name:line: error". Does not check settings against each other.
+// may use. Returns InvalidArgument "name:line: error" if the text is invalid. Does not check settings against each
+// other.
 absl::StatusOr<ReplicaFile> ParseReplicaFile(std::string_view yaml, std::string_view name,
                                              const brain::JobPolicy& defaults);
-// Reads and parses the file. NotFound if the file cannot be read; else the errors of ParseReplicaFile.
+// Reads and parses the file. Returns NotFound if the file cannot be read, else the errors of ParseReplicaFile.
 absl::StatusOr<ReplicaFile> ReadReplicaFile(const std::string& path, const brain::JobPolicy& defaults);
 
 }  // namespace taut::server

@@ -35,7 +35,8 @@ struct ServerConfig {
   // The default of `listen` is 127.0.0.1:7070. Tokens are not stored in this struct: OpenServerOptions reads
   // them from the token files.
   ServerOptions options;
-  std::string writer_tokens_file, reader_tokens_file, operator_tokens_file;  // paths; "": none
+  // Paths of the files of tokens; "": none.
+  std::string writer_tokens_file, reader_tokens_file, operator_tokens_file;
   std::string group_tokens_file, platform_tokens_file;
   OidcConfig oidc;
   bool pages = true;  // true if the server has the dashboard in addition to the API

@@ -32,7 +32,7 @@ struct SettingsFile {
 // restored in `file`. An error begins with `name` and leaves `file` unchanged.
 absl::Status ParseSettings(std::string_view yaml, std::string_view name, SettingsFile& file,
                            std::span<const ChangedDefault> changes = ChangedDefaults());
-// Reads and parses the file. NotFound if the file cannot be read; else the errors of ParseSettings.
+// Reads and parses the file. Returns NotFound if the file cannot be read, else the errors of ParseSettings.
 absl::StatusOr<SettingsFile> ReadSettingsFile(const std::string& path, brain::VerticalSettings defaults = {});
 // Returns YAML with every setting, or only the settings that differ from the defaults. The help of a setting
 // is a comment in the YAML.

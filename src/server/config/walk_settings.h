@@ -11,8 +11,8 @@
 
 namespace taut::server {
 
-// Parses the settings below a node into `settings`. Settings that are not below the node remain unchanged.
-// InvalidArgument "name:line: ...".
+// Parses the settings below a node into `settings`. Settings that are not below the node remain unchanged. Returns
+// InvalidArgument "name:line: ..." if a setting is invalid.
 absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
                                   brain::VerticalSettings& settings, SettingNotices& notices);
 // Returns the value of `compatibility` in the root of a file; "" if the key is missing.

@@ -20,10 +20,10 @@ struct ExternalRecommenderOptions {
   int64_t deadline_ms = 10'000;                     // timeout of a call
   int hold_windows = 6;   // number of windows for which an answer is valid after its window
   size_t max_jobs = 500;  // maximum number of jobs per call
-  double max_step = 10;   // bound of answers (ExternalBounds::max_step)
-  std::function<PerResource<double>()> machine{};  // returns ExternalBounds::machine; if empty, the size is
-                                                   // unknown
-  std::function<int64_t()> now_s;                  // returns the time for health(); any thread calls it
+  double max_step = 10;   // largest step of an answer, as a factor (ExternalBounds::max_step)
+  // Returns ExternalBounds::machine. Empty function: the size of the largest machine is unknown.
+  std::function<PerResource<double>()> machine{};
+  std::function<int64_t()> now_s;  // returns the time for health(); any thread calls it
 };
 
 // Starts the thread that calls the service. The result's destructor cancels the current call. Returns

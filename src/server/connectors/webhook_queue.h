@@ -65,7 +65,7 @@ class WebhookQueue {
   void RemoveIf(const std::function<bool(const TargetOrder&)>& unwanted, std::string_view why = "");
 
  private:
-  using Key = std::pair<std::string, Target>;  // job and target
+  using Key = std::pair<std::string, Target>;  // job and target of an order
   struct Entry {
     TargetOrder order;
     int64_t decided_s = 0;

@@ -1,5 +1,5 @@
-// A daemon is killed at any point between an order, the order's outcome and the next window. After the
-// restart, the actuator has the values that the fleet has in force.
+// Tests a kill of the daemon at any point between an order, the order's outcome and the next window. After
+// the restart, the actuator has the values that the fleet has in force.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

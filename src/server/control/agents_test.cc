@@ -1,4 +1,5 @@
-// Reports of agents to the control plane (tasks, windows, kills), and the terms that the control plane returns.
+// Tests reports of agents to the control plane (tasks, windows, kills), and the terms that the control plane
+// returns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

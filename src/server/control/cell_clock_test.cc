@@ -14,7 +14,7 @@ TEST(CellClock, WindowsCloseByTheClockOnlyAsFarAsSamplesHaveBeenSilent) {
   EXPECT_FALSE(clock.has_samples());
   EXPECT_EQ(clock.Close(Sec(50)).us, INT64_MIN) << "there is nothing to close";
   clock.Advance(Sec(100));
-  clock.Note(Sec(90), Sec(90));  // arrived after 10 s
+  clock.Note(Sec(90), Sec(90));  // the sample is received 10 s after its time
   EXPECT_EQ(clock.Close(Sec(100)), Sec(90));
   EXPECT_EQ(clock.Close(Sec(400)), Sec(390)) << "silent for 300 s";
   EXPECT_EQ(clock.Close(Sec(20)), Sec(20)) << "a clock that went back closes nothing";

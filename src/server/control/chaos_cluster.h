@@ -38,7 +38,7 @@ struct ChaosPod {
   std::string name;
   double limit = 0;  // limit of the pod's cgroup, bytes
   double used = 0, peak = 0;
-  double growth = 0;  // growth of usage, bytes a second
+  double growth = 0;  // growth of usage, bytes per second
   int64_t grows_until_s = 0;
   double cpu_s = 0;
   bool runs = true, is_scraped = false;

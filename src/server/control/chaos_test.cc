@@ -1,6 +1,6 @@
-// A day of a cluster with every kind of fault. tautd is killed between any two writes, the store fails, and orders
-// are lost or refused. Samples are late, owners opt out and in, and tasks grow into their limits. After every
-// step:
+// Tests a day of a cluster with every kind of fault. tautd is killed between any two writes, the store fails, and
+// orders are lost or refused. Samples are late, owners opt out and in, and tasks grow into their limits. After
+// every step:
 //   (a) nothing is ordered for a workload that is opted out,
 //   (b) no limit in force is outside its bounds,
 //   (c) every kill is charged once, to the limit that the kernel had,

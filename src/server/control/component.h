@@ -55,7 +55,8 @@ struct LoopTurn {
   absl::Status stored;  // result of the pass
   Timestamp now;
   double steady_s = 0;
-  bool new_window = false, new_hour = false;  // changes since the previous iteration
+  // True if a window closed, or an hour began, since the previous iteration.
+  bool new_window = false, new_hour = false;
 };
 
 // A reload of the configuration. Each component copies the values that it adopts from `next` to `running`. A
@@ -123,7 +124,7 @@ class ComponentList {
   }
   std::span<const std::unique_ptr<Component>> all() const { return components_; }
   // Starts the components in the order of addition, each after the components that its after() names. Returns
-  // the first error and then starts no further component; Internal if components wait for each other.
+  // the first error, and then starts no further component. Returns Internal if components wait for each other.
   absl::Status Start();
   // Each of the following functions calls all components. Collect and Warnings call only started components.
   void BeforePass();

@@ -90,8 +90,8 @@ class ControlPlane {
 
   // ---- settings (settings.cc) ----
   // Changes settings of one job, all or none, in one commit. An empty value removes a setting. The changes
-  // take effect once they are stored. NotFound: there is no such job. InvalidArgument lists every error.
-  // Unavailable: the store failed and nothing changed.
+  // take effect once they are stored. Returns NotFound if there is no such job, InvalidArgument with every
+  // error, and Unavailable if the store failed and nothing changed.
   absl::StatusOr<std::vector<SettingChange>> SetMany(JobId id, std::span<const brain::KeyValue> settings,
                                                      std::string_view who);
   // Replaces the rules and settings of all jobs, after a change of the configuration.

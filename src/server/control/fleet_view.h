@@ -85,7 +85,7 @@ struct JobView {
   float throttled = kAbsent;    // share of the CFS periods of about the last day
   uint32_t ooms = 0;            // number of OOM kills in the last 7 days
   PerResource<JobAmounts> amounts;
-  PerResource<std::pair<uint8_t, uint8_t>> week{};  // days and days_over of the last 7 days
+  PerResource<std::pair<uint8_t, uint8_t>> week{};  // JobAmounts::days and days_over of the last 7 days
   int64_t last_seen_s = INT64_MIN;
   int64_t last_change_s = INT64_MIN;
 
@@ -109,7 +109,7 @@ struct FleetSums {
   // Sums of JobAmounts::saved over the jobs with an amount in force below the owner's amount, and over the jobs
   // with an amount above it, as absolute values.
   double saved = 0, raised = 0;
-  double would_save = 0, would_raise = 0;  // saved and raised for the amount would_be
+  double would_save = 0, would_raise = 0;  // `saved` and `raised` if would_be were in force
   RequestSums requests;
   // Job-days of the last 7 days over all jobs, and the number of these days with usage above the limit.
   uint64_t job_days = 0, job_days_over = 0;

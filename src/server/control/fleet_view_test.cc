@@ -1,4 +1,4 @@
-// Lists and sums of jobs, on views that are assembled by hand.
+// Tests lists and sums of jobs, on views that are assembled by hand.
 #include "server/control/fleet_view.h"
 
 #include <algorithm>

@@ -24,7 +24,7 @@ class KeptState {
 
   // Returns true if Write stores the state; false if Write does nothing.
   bool kept() const { return context_.states != nullptr && context_.store_path != "memory"; }
-  // Returns the state; nullopt if none is stored. DataLoss: the stored state is damaged.
+  // Returns the state; nullopt if none is stored. Returns DataLoss if the stored state is damaged.
   absl::StatusOr<std::optional<std::string>> Read() const;
   // Replaces the state; "" deletes it. Returns Unavailable as States::Put does.
   absl::Status Write(std::string_view bytes);

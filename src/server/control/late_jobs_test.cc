@@ -1,4 +1,5 @@
-// History of jobs that appear later: the jobs are trained on it as on live usage, and nothing else changes.
+// Tests the history of jobs that appear later. The jobs are trained on this history as on live usage, and
+// nothing else changes.
 #include "server/control/late_jobs.h"
 
 #include <algorithm>
@@ -286,7 +287,7 @@ std::vector<std::pair<int32_t, int32_t>> Gaps(ControlCell& cell) {
   return out;
 }
 
-// Senders that are silent for longer than windows stay open leave a gap, regardless of the clock.
+// If all senders are silent for longer than windows stay open, the silence is a gap, regardless of the clock.
 TEST(Gaps, ATimeWithoutSamplesIsNoted) {
   ControlCell cell(kSeries);
   ASSERT_TRUE(cell.Live(0, 60).ok());

@@ -49,12 +49,13 @@ class LatePasts {
   absl::Status Restore(Store& store);
 
  private:
-  std::optional<PastState> StateOf(JobId id) const;  // REQUIRES mutex_
+  // Returns the state of the request for the job's history; nullopt if there is none. REQUIRES mutex_.
+  std::optional<PastState> StateOf(JobId id) const;
   void Note(std::span<const JobPast> stored);
 
   const Parts parts_;
   mutable std::mutex mutex_;                         // locked after the fleet
-  absl::flat_hash_map<uint32_t, PastState> states_;  // key: job; value: stored state
+  absl::flat_hash_map<uint32_t, PastState> states_;  // stored states by job
 };
 
 }  // namespace taut::server

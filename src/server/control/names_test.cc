@@ -1,4 +1,4 @@
-// Names and labels of jobs, and the tasks of containers, through the whole control plane.
+// Tests names and labels of jobs, and the tasks of containers, through the whole control plane.
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// OOM kills under real conditions: of unknown jobs, reported late, or dated in the future. Their effect
-// survives a change of the recommender and an upgrade.
+// Tests OOM kills under real conditions: kills of unknown jobs, late reports, and dates in the future. The
+// effect of a kill survives a change of the recommender and an upgrade.
 #include "common/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

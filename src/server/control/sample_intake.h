@@ -15,8 +15,9 @@ class SampleIntake {
  public:
   explicit SampleIntake(IngestState& state) : s_(state) {}
 
-  // Processes a remote-write body. `sender`: SaidTime::sender. InvalidArgument: malformed, never resend.
-  // ResourceExhausted: too large. Unavailable: resend later.
+  // Processes a remote-write body. `sender` is as in SaidTime. Returns InvalidArgument for a malformed body,
+  // which must not be sent again, and ResourceExhausted for a body that is too large. Returns Unavailable if
+  // the body must be sent again later.
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now, uint64_t sender = 0);
   // Processes a backfilled series; labels ascending. Samples from `keep_from` on are logged, so that they
   // survive a restart; older samples must be read again after a restart.

@@ -1,4 +1,4 @@
-// Acknowledged samples survive a restart, even while their window is open.
+// Tests that acknowledged samples survive a restart, even while their window is open.
 #include <filesystem>
 #include <memory>
 #include <random>

@@ -1,4 +1,4 @@
-// Wrong times in samples, and more samples than allowed.
+// Tests wrong times in samples, and more samples than allowed.
 #include "common/testing/temp_dir.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"

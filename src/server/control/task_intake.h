@@ -47,13 +47,15 @@ class TaskIntake {
   // Registers a running task and returns its number. Returns nullopt, and counts the refusal, if the task is
   // refused.
   virtual std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now) = 0;
-  // Processes a window of a task. OK also if the window was too late and was dropped. Unavailable: resend
-  // later. OutOfRange: far in the future, dropped. InvalidArgument: impossible values.
+  // Processes a window of a task. Returns OK also if the window was too late and was dropped. Returns
+  // Unavailable if the window must be sent again later, OutOfRange if it is far in the future and was
+  // dropped, and InvalidArgument for impossible values.
   virtual absl::Status TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) = 0;
   // Processes an OOM kill, with the limit in force at the kill, bytes. A repeated report is dropped.
   virtual absl::Status TakeOom(const NamedTask& task, Timestamp time, uint64_t kills,
                                std::optional<double> limit, Timestamp now) = 0;
-  // Processes an act of an agent's memory guard. A repeated report is dropped. Unavailable: resend later.
+  // Processes an act of an agent's memory guard. A repeated report is dropped. Returns Unavailable if the act
+  // must be sent again later.
   virtual absl::Status TakeTierAct(TierAct act) = 0;
   // With `clock: samples`: reports that a source has reached the time `t`.
   virtual void SeeTime(Timestamp t) = 0;

@@ -21,8 +21,8 @@ class TierActQueue {
   static constexpr size_t kRemembered = 20'000;
   static constexpr size_t kMostWaiting = 20'000;
 
-  // Queues an act. OK also for a repeated act, which is dropped. Unavailable: kMostWaiting acts are queued,
-  // because the store accepts no writes.
+  // Queues an act. Returns OK also for a repeated act, which is dropped. Returns Unavailable if kMostWaiting
+  // acts are queued, because the store accepts no writes.
   absl::Status Take(TierAct act);
   // Removes and returns the queued acts, in order of arrival. Later times than `latest_s` are reduced to
   // `latest_s`. The caller stores the acts.

@@ -26,7 +26,7 @@ struct Unsaved {
   std::vector<LateAccount> late_account;  // entries of `pasts`
   std::vector<JobId> trials;              // PassOutput::trials; orders of running trials are extended
   brain::PassOutput output;
-  brain::When when = brain::When::kNow;  // applies to the window or the OOM kills
+  brain::When when = brain::When::kNow;  // current or historical: kind of the window or OOM kills
 
   // Returns true if there is nothing to store.
   bool empty() const {

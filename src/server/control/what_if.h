@@ -32,7 +32,7 @@ struct WhatIfLane {
   uint32_t windows = 0, windows_over = 0;
   uint32_t days = 0, days_over = 0;
   uint32_t changes = 0;
-  std::optional<double> saved_share;  // share of the owner's limit; absent if this limit is unknown
+  std::optional<double> saved_share;  // saving as a share of the owner's limit; absent: unknown owner's limit
 };
 
 struct WhatIfResult {

@@ -163,7 +163,7 @@ class MappingRules {
  private:
   struct Compiled {
     NameTemplate job, task, part;
-    uint16_t signal = 0;              // Mapping::signal
+    uint16_t signal = 0;              // number of the signal as in Mapping
     Source source = Source::kSeries;  // source of the workloads of the rule's jobs
     // in_kubernetes: the job is a Kubernetes workload. has_cell: the job's name begins with the cluster.
     // has_container: the job is one container of its pods.

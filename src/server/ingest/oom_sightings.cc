@@ -1,4 +1,4 @@
-// OOM kills of live series. A kill is reported once, even if several series show it.
+// Collects the OOM kills in live series, and recognises repeated reports of one kill.
 #include "server/ingest/oom_sightings.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// OOM kills in live series. A kill is reported once, even if several series show it.
+// Collects the OOM kills in live series. Each kill is reported once, even if several series show it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Debian's Prometheus with two days of synthetic history, which is read, mapped and folded. Skipped with a
-// message if Prometheus is not installed.
+// Tests that two days of synthetic history are read from Debian's Prometheus, mapped and folded. Skipped with
+// a message if Prometheus is not installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Debian's Prometheus scrapes itself and sends to a receiver: the bodies are decoded, mapped and folded.
-// Skipped with a message if Prometheus is not installed.
+// Tests that the bodies which Debian's Prometheus sends about itself are decoded, mapped and folded. Skipped
+// with a message if Prometheus is not installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -211,9 +211,9 @@ class SeriesMapper {
   uint64_t version_ = 0;
   bool wants_starts_ = false;
 
-  absl::flat_hash_map<uint64_t, Entry> series_;       // key: fingerprint
+  absl::flat_hash_map<uint64_t, Entry> series_;       // entries by fingerprint
   absl::flat_hash_map<uint64_t, std::string> facts_;  // key: fingerprint; value: child or pod of the fact
-  absl::flat_hash_map<uint64_t, MeasuredPod> pods_measured_;  // key: fingerprint
+  absl::flat_hash_map<uint64_t, MeasuredPod> pods_measured_;  // pods with series of usage, by fingerprint
   std::vector<SeriesBinding> bindings_;                       // bindings by slot
   std::vector<uint8_t> rebind_;                               // by slot: 1 if the slot's job may have changed
   std::vector<uint32_t> free_slots_;

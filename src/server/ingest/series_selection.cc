@@ -8,8 +8,8 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kMostValues = 100;         // limit of values per label
-constexpr size_t kMostMatcherBytes = 4096;  // limit of bytes per selector
+constexpr size_t kMostValues = 100;         // highest number of values per label
+constexpr size_t kMostMatcherBytes = 4096;  // highest number of bytes per selector
 
 bool IsPlainName(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {

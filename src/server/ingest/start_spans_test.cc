@@ -47,8 +47,9 @@ TEST(StartSpans, AreCutToTheWindowAndJoined) {
 }
 
 TEST(StartSpans, AStartThatCannotBeIsNone) {
-  EXPECT_THAT(SpansOf({{-double(kWindowBegin), 20'000}}, 60), IsEmpty());  // 0: unknown
-  EXPECT_THAT(SpansOf({{100, 20'000}}, 60), IsEmpty());                    // a clock far ahead
+  // A start at time 0, which means unknown.
+  EXPECT_THAT(SpansOf({{-double(kWindowBegin), 20'000}}, 60), IsEmpty());
+  EXPECT_THAT(SpansOf({{100, 20'000}}, 60), IsEmpty());  // a start by a clock that is far ahead
   // The clock of the start is slightly ahead.
   EXPECT_THAT(SpansOf({{70, 20'000}}, 60), ElementsAre(StartSpan{70'000, 130'000}));
   EXPECT_THAT(SpansOf({{1e15, 20'000}}, 60), IsEmpty());

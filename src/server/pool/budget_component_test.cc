@@ -1,4 +1,5 @@
-// Budgets of the file and of the setting prices.budgets in one definition, and the names of both in notices.
+// Tests that the budgets of the file and of the setting prices.budgets form one definition, and that notices
+// name both.
 #include "server/pool/budget_component.h"
 
 #include <fstream>

@@ -125,7 +125,8 @@ class BudgetService {
   absl::Status CheckWritable() const;
   // Returns null without quota; does not require mutex_.
   std::shared_ptr<const GroupScheme> Scheme() const { return options_.scheme ? options_.scheme() : nullptr; }
-  absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require mutex_
+  absl::Status CheckTime()
+      const;  // Returns Unavailable while the time may be wrong. Does not require mutex_.
   absl::Status EnterDefinition(int64_t now_s);
   absl::Status Define(const brain::BudgetDefinition& definition, const brain::Price& price, int64_t now_s);
   absl::StatusOr<std::shared_ptr<const BudgetView>> ViewAt(int64_t now_s);

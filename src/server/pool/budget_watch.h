@@ -11,7 +11,7 @@ namespace taut::server {
 // Spending of a budget in the open period.
 struct BudgetState {
   std::string name;              // for texts: "business=retail", or "team=shop" of the setting prices.budgets
-  double budget = 0;             // > 0
+  double budget = 0;             // amount of the budget, > 0
   double spent = 0;              // spending since the start of the period
   double forecast = 0;           // spending by the end of the period at the rate of the last 7 days
   std::string currency;          // currency or internal unit

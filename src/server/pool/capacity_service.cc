@@ -246,9 +246,8 @@ void CapacityService::MakePromises(int32_t hour) {
     if (open) continue;
     const brain::Promise promise{start_s, horizon.seconds(), 0, quoted.quote.amount,
                                  PromiseOfTier(tiers_[quoted.tier])};
-    if (!horizon_ledger.ledger.Add(promise).ok())
-      horizon_ledger.ledger = brain::PromiseLedger(3600);  // the promise contradicts the restored ledger, so
-                                                           // discard the ledger
+    // If the promise contradicts the restored ledger, discard the ledger.
+    if (!horizon_ledger.ledger.Add(promise).ok()) horizon_ledger.ledger = brain::PromiseLedger(3600);
   }
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 // Time without a measurement after which a job's usage is 0. Until then, the last usage is counted.
 constexpr int64_t kGoneAfterSeconds = 900;
-constexpr double kMeasuredShare = 0.5;  // minimum share of capacity on measured machines; below it, usage is
-                                        // unknown
+// Minimum share of the capacity that is on measured machines. Below this share, the usage is unknown.
+constexpr double kMeasuredShare = 0.5;
 constexpr std::string_view kSourceNames[] = {"none", "machines", "pool"};
 
 class CellCapacityMaker {

@@ -22,7 +22,7 @@ inline constexpr const char* kNoGroup = "(none)";  // name for jobs without a gr
 // addition to its group of the quota.
 struct LabelGroup {
   std::string name;
-  std::string label, value;  // "": all jobs
+  std::string label, value;  // label and its value; "": all jobs
 
   bool Has(const JobRecord& job) const {
     return label.empty() || std::ranges::find(job.labels, Label{label, value}) != job.labels.end();
@@ -31,7 +31,7 @@ struct LabelGroup {
 
 // Data that assign the spending of a job to groups. All objects must outlive the call of ReadGroupDays().
 struct SpendingRules {
-  const GroupScheme* scheme = nullptr;  // null: jobs have no group of the quota
+  const GroupScheme* scheme = nullptr;  // scheme of the quota's groups; null: jobs have no group of the quota
   std::span<const LabelGroup> labels;
   const brain::BudgetAccounts& accounts;
 };

@@ -90,7 +90,7 @@ class QuotaService {
                                              std::string_view who);
   // Ends a request. Returns errors of QuotaRequests::Withdraw(), and Unavailable like Submit().
   absl::StatusOr<brain::QuotaRequest> Withdraw(uint64_t id, std::string_view who);
-  // Returns a request; NotFound if there is none with this ID.
+  // Returns the request with this ID; NotFound if there is none.
   absl::StatusOr<brain::QuotaRequest> Find(uint64_t id) const;
   // Returns up to `limit` requests for which `keep` returns true.
   std::vector<brain::QuotaRequest> List(absl::FunctionRef<bool(const brain::QuotaRequest&)> keep,

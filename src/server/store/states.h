@@ -20,7 +20,7 @@ class States {
   // Replaces the state of this name; "" deletes the state. After OK, the new state survives a kill of the process.
   // After Unavailable (disk full, store deleted), the state is unchanged and the caller can retry.
   virtual absl::Status Put(std::string_view name, std::string_view bytes) = 0;
-  // Returns the state of this name; nullopt if there is none; DataLoss if the state is damaged.
+  // Returns the state of this name, or nullopt if there is none. Returns DataLoss if the state is damaged.
   virtual absl::StatusOr<std::optional<std::string>> Get(std::string_view name) = 0;
   // Returns the log of requests for quota. The reference is valid as long as this object exists.
   virtual RequestLog& requests() = 0;

@@ -77,8 +77,9 @@ struct AccountSpan {
 // Receives the restored state, in this order: jobs, settings, checkpoints.
 struct RestoreSink {
   absl::FunctionRef<absl::Status(const JobRecord&)> on_job;          // jobs ascending by number
-  absl::FunctionRef<absl::Status(const SettingChange&)> on_setting;  // newest value of each job and key
-  absl::FunctionRef<absl::Status(const Checkpoint&)> on_checkpoint;  // ascending by chunk, kFleetChunk last
+  absl::FunctionRef<absl::Status(const SettingChange&)> on_setting;  // newest setting of each job and key
+  // Checkpoints ascending by chunk, kFleetChunk last.
+  absl::FunctionRef<absl::Status(const Checkpoint&)> on_checkpoint;
 };
 struct StoreEnds {
   std::optional<WindowId> first_window, last_window;  // first and last stored window
@@ -126,7 +127,7 @@ struct DecisionQuery {
 };
 
 struct TierActQuery {
-  std::string job, machine;    // names; "": any job, any machine
+  std::string job, machine;    // names of job and machine; "": any job, any machine
   int64_t from_s = INT64_MIN;  // inclusive lower bound of times, seconds since the epoch
   size_t limit = 100;
 };

@@ -54,14 +54,14 @@ class BackfillComponent final : public Component {
 
   std::string_view name() const override { return "backfill"; }
   // Sets the function that accepts the time which a failed backfill did not read: [last stored window, present).
-  // OK: the function's owner reads this time later, also after a restart. On an error, the stored mark of the
-  // backfill is not deleted. Called before Run.
+  // If the function returns OK, its owner reads this time later, also after a restart. On an error, the stored
+  // mark of the backfill is not deleted. Called before Run.
   void ReadLaterBy(std::function<absl::Status(SilentSpan)> read_later) {
     read_later_ = std::move(read_later);
   }
-  // Reads the missing history in the loop's thread, before the first live tick. OK also if no history is missing.
-  // Cancelled: the daemon stops. On another error, history that is already stored is not removed, and the rest is
-  // passed to ReadLaterBy.
+  // Reads the missing history in the loop's thread, before the first live tick. Returns OK also if no history is
+  // missing. Returns Cancelled if the daemon stops. On another error, history that is already stored is not
+  // removed, and the rest is passed to ReadLaterBy.
   absl::Status Run();
   // Returns true once Run has ended. `ended`, ForgetError and `progress` are thread-safe.
   bool ended() const { return ended_; }

@@ -1,4 +1,5 @@
-// The backfill component: the first start, an unreachable server, a stop, the start after a stop, and gaps.
+// Tests the backfill component: the first start, an unreachable server, a stop, the start after a stop, and
+// gaps.
 #include "server/control/past/backfill_component.h"
 
 #include <gmock/gmock.h>

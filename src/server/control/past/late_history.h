@@ -52,8 +52,8 @@ class LateHistory final : public Component {
   void Collect(MetricsText& out) const override;
   // Returns the progress. Thread-safe. O(jobs).
   LateProgress progress() const;
-  // Adds a gap to read. OK: the gap is stored, unless the daemon stores no states. Unavailable: the gap is only in
-  // memory. REQUIRES that the backfill has not ended.
+  // Adds a gap to read. Returns OK if the gap is stored, or if the daemon stores no states. Returns Unavailable if
+  // the gap is only in memory. REQUIRES that the backfill has not ended.
   absl::Status AddGap(SilentSpan gap);
 
  private:
@@ -63,8 +63,8 @@ class LateHistory final : public Component {
   };
   void Loop();
   void Pass();
-  // Reads the history of `jobs` from before each job appeared. Cancelled: the daemon stops. Other errors: errors
-  // of the server. An error does not remove results that are already stored.
+  // Reads the history of `jobs` from before each job appeared. Returns Cancelled if the daemon stops, else the
+  // errors of the server. An error does not remove results that are already stored.
   absl::Status ReadPast(const std::vector<LateJob>& jobs, Timestamp now);
   // Stores new gaps. Returns true if the first gap can be read now.
   bool NoteGaps();
@@ -101,8 +101,8 @@ class LateHistory final : public Component {
   AddedLabels added_;
   std::unique_ptr<PrometheusHistory> history_;  // reader of the server; null between passes
   std::vector<HistorySelector> facts_, usage_;  // selectors of the mapping rules
-  std::vector<SilentSpan> gaps_;                // gaps to read; for the thread after the backfill
-  Timestamp gap_retry_{0};                      // time before which no gap is read again
+  std::vector<SilentSpan> gaps_;  // unread gaps; used only by the thread that runs after the backfill
+  Timestamp gap_retry_{0};        // time before which no gap is read again
   std::thread thread_;
   mutable std::mutex mutex_;
   std::set<JobId> failed_;  // jobs whose history the last pass failed to read

@@ -1,5 +1,5 @@
-// The history of jobs that appear later, and of gaps, from a Prometheus that is unreachable, empty, or
-// reachable again.
+// Tests that the history of late jobs and of gaps is read from a Prometheus, which may be unreachable, empty,
+// or reachable again.
 #include "server/control/past/late_history.h"
 
 #include <gmock/gmock.h>

@@ -88,7 +88,7 @@ class EventWriter {
   std::deque<WorkloadEvent> waiting_;
   Counts counts_;
   std::string last_error_;
-  // Used only by Step().
+  // Only Step() uses these members.
   double tokens_ = 0, filled_at_s_ = -1;
 };
 

@@ -32,7 +32,7 @@ class StatusWriter {
     std::function<std::optional<std::vector<ContainerStatus>>(const WorkloadName& workload, bool reasons)> of;
     // Sends the merge patch `patch` to `path`.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
-    std::function<double()> retry_after_s;  // ClusterWriter::retry_after_s()
+    std::function<double()> retry_after_s;  // returns ClusterWriter::retry_after_s()
     std::function<double()> steady_s;
     double look_s = 20;    // interval between two checks of a workload
     double settle_s = 10;  // delay before the first check of a new workload
@@ -79,7 +79,8 @@ class StatusWriter {
   using Key = std::string;  // WorkloadKey() of a workload
   // Returns the workload's entry if its check is due, and schedules the next check; nullopt otherwise.
   std::optional<Entry> TakeDue(const Key& key, double now_s);
-  void PutLocked(const std::string& kind, const OwnedObject& object);  // REQUIRES: mutex_ is locked
+  // Stores an object. REQUIRES: mutex_ is locked.
+  void PutLocked(const std::string& kind, const OwnedObject& object);
   void Look(const Key& key, const Entry& entry);
   void Write(const Key& key, const Entry& entry, const std::optional<std::string>& text);
   void NoteFailure(const Key& key, const Entry& entry, const absl::Status& status);
@@ -101,7 +102,7 @@ class StatusWriter {
   std::map<std::string, std::string> forbidden_errors_;
   std::string last_error_;
   Counts counts_;
-  // Used only by Step().
+  // Only Step() uses these members.
   double tokens_ = 0, filled_at_s_ = -1, paused_until_s_ = 0;
 };
 

@@ -27,7 +27,7 @@ struct TemplateWish {
   std::optional<double> amount;  // cores or bytes; absent: the owner's amount
   Allocation allocation;
   double change_period_s = 3600;
-  std::string set_by = {}, scaled_by = {};  // FieldClaims::set_by and FieldClaims::scaled_by
+  std::string set_by = {}, scaled_by = {};  // claims of other programs, as in FieldClaims
 };
 
 // Sets templates through a ClusterWriter. Not thread-safe.
@@ -51,7 +51,7 @@ class TemplateSetter {
     std::string text;  // reason why the amount is not set; "" if it is set
   };
   struct Results {
-    std::vector<Result> of;  // results, one per wish
+    std::vector<Result> of;  // results, one for each wish
     // Delay until the next call in seconds. 0: the next call is due when the workload's pods or orders change.
     double again_in_s = 0;
     bool was_set = false;       // true: the API server accepted a patch

@@ -63,7 +63,7 @@ class VpaWriter {
     double not_before_s = 0;
   };
   static std::string KeyOf(const Vpa& vpa) { return vpa.namespace_name + "/" + vpa.name; }
-  void PutLocked(Vpa vpa);  // REQUIRES: mutex_ is locked
+  void PutLocked(Vpa vpa);  // Stores a VPA. REQUIRES: mutex_ is locked.
   VpaAdvice AdviceOf(const Vpa& vpa) const;
   // Removes the target from the advice if an autoscaler relies on the request.
   void LetStay(const Vpa& vpa, const WorkloadName& workload, ContainerAdvice& advice, VpaAdvice& out) const;

@@ -20,7 +20,7 @@ struct PodOrder {
   Resource resource = Resource::kCpu;
   double amount = 0;  // cores or bytes
   Allocation allocation;
-  std::string scaled_by = {};  // FieldClaims::scaled_by
+  std::string scaled_by = {};  // autoscaler that relies on the request, as in FieldClaims; "": none
   // Amount in the first minutes after a start, above `amount`; absent: none. If the pod cannot have this amount,
   // it starts with `amount`.
   std::optional<double> at_start = {};

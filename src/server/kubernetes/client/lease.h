@@ -27,8 +27,8 @@ struct LeaseRecord {
 // Parses a Lease. Returns DataLoss if the text is not the JSON of a Lease.
 absl::StatusOr<LeaseRecord> ParseLease(std::string_view json);
 
-// Reads and writes one Lease. Functions return errors of ApiStatus(): NotFound, and Aborted if another tautd
-// changed or created the Lease meanwhile.
+// Reads and writes one Lease. Functions return errors of ApiStatus(), such as NotFound, or Aborted if another
+// tautd changed or created the Lease meanwhile.
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
@@ -86,7 +86,7 @@ class LeaseKeeper {
   const Options options_;
   const std::unique_ptr<LeaseStore> store_;
   std::atomic<double> held_until_s_ = -1;
-  // Used only by Step().
+  // Only Step() uses these members.
   LeaseRecord seen_;
   double seen_at_s_ = 0;
   mutable std::mutex mutex_;

@@ -185,7 +185,7 @@ class KubernetesSource final : public JobSettingsSource {
   const NodePlacement placement_{&cluster_};
   WorkloadDirectory workloads_;
   NamespaceRules namespace_rules_;
-  FieldOwners field_owners_;  // watches VPAs only with an actuator or with kubernetes.vpa
+  FieldOwners field_owners_;  // autoscalers; VPAs only with an actuator or with kubernetes.vpa
   Steering steering_;
   uint64_t steered_ = 0;        // last passed-on SteeringVersion()
   std::string awaited_;         // last logged AwaitedLists()
@@ -207,8 +207,9 @@ class KubernetesSource final : public JobSettingsSource {
   std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
   std::unique_ptr<LeaseKeeper> lease_;  // keeper of the lease; null: no lease is configured
   ReplicaSpread replica_spread_;
-  std::unique_ptr<ApiClient> event_client_;       // client of the thread that writes Events
-  DecisionEvents decision_events_;                // state of the thread that ticks the control plane
+  std::unique_ptr<ApiClient> event_client_;  // client of the thread that writes Events
+  // Decisions to write as Events; used by the thread that ticks the control plane.
+  DecisionEvents decision_events_;
   std::unique_ptr<EventWriter> events_;           // writer of Events; null: disabled
   std::unique_ptr<ApiClient> status_client_;      // client of the thread that writes workloads' annotations
   std::unique_ptr<StatusWriter> status_;          // writer of annotations; null: disabled
