@@ -12,7 +12,7 @@
 namespace taut::brain {
 
 inline constexpr int64_t kNoEnd = INT64_MAX;
-inline constexpr int64_t kMaxCellTime = int64_t{1} << 42;  // milliseconds; about 139 years
+inline constexpr int64_t kMaxCellTime = int64_t{1} << 42;  // bound on times in milliseconds, about 139 years
 
 enum class CellJobKind : uint8_t {
   kWork,     // a task ends after it has run for run_ms without interruption; an evicted task starts again
@@ -21,7 +21,7 @@ enum class CellJobKind : uint8_t {
 
 // Run time of a job, or of each task of the job.
 struct CellJobRun {
-  int64_t run_ms = kNoEnd;  // milliseconds, > 0; kNoEnd: the job runs until the end
+  int64_t run_ms = kNoEnd;  // run time in milliseconds, > 0; kNoEnd: until the end
   CellJobKind kind = CellJobKind::kWork;
 };
 

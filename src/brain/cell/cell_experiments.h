@@ -30,7 +30,7 @@ struct CellExperimentOptions {
 // Cells that run the workload together. Each part has all machines of the original cell; compaction chooses
 // among these machines.
 struct CellVariant {
-  std::vector<CellModel> parts;  // at least one cell
+  std::vector<CellModel> parts;  // cells of the variant, at least one
   CellScoring scoring;
   // Predicts the joint usage of a machine's tasks; null if the sum of their reservations is used.
   std::shared_ptr<const MachineLoads> loads = nullptr;
@@ -41,7 +41,7 @@ struct CellVariant {
   uint64_t cut_to_machine = 0;
 };
 
-// An experiment by name.
+// An experiment and its name.
 struct CellExperiment {
   std::string_view name, help;
   // Additional machines relative to the base cell, as published in Borg's paper; "" if the paper has no number.

@@ -57,7 +57,7 @@ struct CellAttribute {
 struct CellMachine {
   std::string name;
   CellAmounts capacity = {};
-  std::vector<CellAttribute> attributes;  // at most one attribute for each key
+  std::vector<CellAttribute> attributes;  // attributes, at most one for each key
 };
 
 // A requirement that the machine's attribute `key` has one of `values`.
@@ -82,7 +82,7 @@ struct CellJob {
   // Attribute whose values are the domains to spread over. A domain runs at most max_per_domain tasks of the
   // job.
   uint32_t spread_key = kNoAttribute;
-  uint32_t max_per_domain = 0;   // > 0 if spread_key is set
+  uint32_t max_per_domain = 0;   // most tasks of the job in a domain; > 0 if spread_key is set
   uint32_t max_per_machine = 0;  // most tasks of the job on one machine; 0: unlimited
   bool gang = false;             // true if either all tasks run or none
   // True if constraints, spread and max_per_machine are preferred instead of required.
@@ -91,7 +91,7 @@ struct CellJob {
 
 // A cell: machines, jobs, and the texts for the numbers of attributes.
 struct CellModel {
-  std::vector<CellResource> resources;  // 1 to kMaxCellResources resources
+  std::vector<CellResource> resources;  // resources of the cell, 1 to kMaxCellResources
   AttributeNames names;
   std::vector<CellMachine> machines;
   std::vector<CellJob> jobs;

@@ -88,7 +88,7 @@ inline constexpr int64_t kCellWindowMs = 300'000;
 
 // Callbacks that the simulation's thread calls.
 struct CellSimulationHooks {
-  CellAutoscaler* autoscaler = nullptr;          // null if only the workload's events change limits
+  CellAutoscaler* autoscaler = nullptr;          // autoscaler; null: only the workload's events change limits
   std::function<void(const CellStep&)> on_step;  // called for each step, in order; may be empty
   // Called every 16,384 steps with the share of simulated time. Returns true to end the simulation.
   std::function<bool(double share)> should_stop;

@@ -152,7 +152,7 @@ TEST(CellSimulation, ADrainTakesOneTaskOfAJobAtATime) {
   c.Machine(4, 10).Machine(4, 10);
   CellJob& job = c.Job(CellTier::kBatch, 3, 1, 0, 0);
   job.name = "web";
-  c.Job(CellTier::kProduction, 1, 4, 1, 2000);  // fills machine m1 until 2,001 s
+  c.Job(CellTier::kProduction, 1, 4, 1, 2000);  // this job fills machine m1 until 2,001 s
   c.At(10, CellEventKind::kDrain, 0);
   c.At(200, CellEventKind::kFail, 0);
   CellSimulationOptions options;
@@ -317,7 +317,7 @@ TEST(CellDelays, QuantilesCountWhatDidNotStart) {
   const std::vector<DelayPoint> cdf = DelayCdf(values, 4);
   EXPECT_EQ(cdf.front().share, 0);
   EXPECT_EQ(cdf.back().share, 0.75);
-  EXPECT_EQ(cdf[8].share, 0.25);  // the point at 1 s
+  EXPECT_EQ(cdf[8].share, 0.25);  // element of the time 1 s
 }
 
 TEST(EventHeap, GivesTheEarliestFirst) {

@@ -87,7 +87,8 @@ class CellState {
   // Returns the task's number of steps of Settle; always kSettleSteps with kReservation.
   uint8_t settled(uint32_t task) const { return settled_.empty() ? kSettleSteps : settled_[task]; }
   const MachineChanges& changes() const { return changes_; }
-  MachineLoad* load() const { return load_.get(); }  // null if reservations are added up
+  // Returns the prediction of loads; null if reservations are added up.
+  MachineLoad* load() const { return load_.get(); }
 
   // Place puts an unplaced task on a machine, Remove removes a placed task. O(1). `settled` is the number of
   // steps of Settle with which the task starts. REQUIRES for Place: the task's score on the machine is finite,

@@ -35,7 +35,7 @@ struct CellTierTotals {
   // The following fields cover the measured time.
   std::array<uint64_t, kEvictionCauses> evictions = {};
   double task_hours = 0, lost_task_hours = 0;  // run time of tasks; run time that an eviction made useless
-  // Task hours multiplied by the limit of resource 0, in the resource's displayed unit.
+  // Hours of the tasks' run times, multiplied by the limit of resource 0 in the resource's displayed unit.
   double cpu_hours = 0, lost_cpu_hours = 0;
   // Delays in seconds, in no order. first_s: from a job's submission to the start of its first task. all_s: from
   // the submission until all tasks of the job have started. first_s and all_s contain only jobs that were

@@ -1,5 +1,5 @@
-// A priority queue of due events, earliest first. The heap has four children per node. It is flatter than a binary
-// heap, and therefore reads fewer cache lines.
+// A priority queue of due events, earliest first. Each node of the heap has four children. The heap is flatter
+// than a binary heap, and therefore reads fewer cache lines.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace taut::brain {
 
-// An event that is due at a time.
+// An event, with the time at which it is due.
 struct DueEvent {
   int64_t time_ms = 0;
   uint32_t kind = 0, id = 0;

@@ -25,7 +25,7 @@ enum class CellScore : uint8_t {
 struct CellScoring {
   CellScore score = CellScore::kHybrid;
   double epvm_base = 10;       // n in the formula of kWorstFit; > 1
-  double stranded_weight = 2;  // >= 0
+  double stranded_weight = 2;  // weight in the formula of kHybrid; >= 0
 };
 
 // Penalty added to a score for each preference that the machine does not meet. The penalty far exceeds the scores

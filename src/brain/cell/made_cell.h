@@ -14,7 +14,7 @@ namespace taut::brain {
 // round. The reserved share of a limit, the mix of CPU and memory, and the shares of constraints are unpublished
 // and chosen here.
 struct MadeCellOptions {
-  uint32_t machines = 1000;       // 1 to 100,000
+  uint32_t machines = 1000;       // number of machines, 1 to 100,000
   double tasks_per_machine = 12;  // approximate mean; [1, 100]
   // Sums of CPU limits as a share of the cell's capacity, for production and for all other tasks.
   double production_cpu = 0.66;

@@ -17,7 +17,7 @@ struct MadeCellEventsOptions {
   // MadeCellOptions::other_cpu is the mean over time that would result if no job had to wait. Its default is
   // higher than in a static cell, so that some jobs wait. MadeCellOptions::other_times is ignored.
   MadeCellOptions cell = {.other_cpu = 0.5};
-  double days = 2;  // > 0
+  double days = 2;  // simulated days; > 0
   // Share of production jobs that run for the whole time. Other production jobs run for log-normal times.
   double standing = 0.85;
   double service_median_h = 12, service_sigma = 1;

@@ -98,8 +98,8 @@ std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, CellAm
     victims.push_back(left[best]);
     left.erase(left.begin() + static_cast<ptrdiff_t>(best));
   }
-  // The greedy choice may contain unnecessary victims. They are removed from the choice, starting with the most
-  // important task, which was chosen last.
+  // The greedy choice may contain unnecessary victims. Unnecessary victims are removed from the choice, starting
+  // with the most important task, which was chosen last.
   for (size_t i = victims.size(); i-- > 0;) {
     CellAmounts with = missing;
     const CellAmounts counted = state.counted(victims[i]);

@@ -21,8 +21,9 @@ enum class MachineEventKind : uint8_t { kAdd, kRemove, kUpdate };
 struct MachineEvent {
   Timestamp time = {};
   MachineEventKind kind = MachineEventKind::kAdd;
-  std::optional<double> cpu_cores = {}, memory_bytes = {};  // absent if the table has no value
-  uint64_t place = 0;                                       // position of the row, for reports
+  // Capacity of the machine; absent if the table has no value.
+  std::optional<double> cpu_cores = {}, memory_bytes = {};
+  uint64_t place = 0;  // position of the row, for reports
 };
 
 // Capacity of a machine from the time `from` on. An amount of 0 is unknown.

@@ -161,13 +161,13 @@ class CellScheduler {
   CellState state_;
   MachineScores scores_;
   std::vector<uint32_t> pending_;  // number of pending tasks by job
-  std::vector<uint8_t> queued_;    // by job: 1 if the job is in queue_
+  std::vector<uint8_t> queued_;    // 1 if the job is in queue_, by job
   std::vector<uint32_t> queue_[kCellTiers];
   uint64_t all_pending_ = 0;
-  std::vector<uint8_t> submitted_;  // by job: 1 if the job was submitted
+  std::vector<uint8_t> submitted_;  // 1 if the job was submitted, by job
   // Number of the last pass that preempted the task, by task; empty until the first preemption.
   std::vector<uint32_t> preempted_in_;
-  std::vector<uint8_t> finished_;  // by task: 1 if the task has ended; empty until the first end
+  std::vector<uint8_t> finished_;  // 1 if the task has ended, by task; empty until the first end
   std::vector<CellMove> moves_;
   // 1 + the number of the state's changes at the time when no machine had room (by class), or victims (by class
   // and tier); 0: unknown.

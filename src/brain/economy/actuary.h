@@ -80,7 +80,7 @@ struct Evidence {
 // An amount that can be sold, or the reason why nothing can be sold.
 struct Quote {
   Refusal refusal = Refusal::kNone;
-  double amount = 0;  // 0 if the quote is refused
+  double amount = 0;  // amount that can be sold; 0 if the quote is refused
   Evidence evidence;
   bool refused() const { return refusal != Refusal::kNone; }
 };

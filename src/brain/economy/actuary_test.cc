@@ -328,7 +328,7 @@ TEST(ErrorHistogram, LeavesTheShareAboveAndForgets) {
   EXPECT_NEAR(errors.weight(), 10, 1e-9);
   errors.Age(100);
   EXPECT_NEAR(errors.weight(), 5, 1e-9);
-  for (int i = 0; i < 100; ++i) errors.Age(50);  // often enough to rescale the counts
+  for (int i = 0; i < 100; ++i) errors.Age(50);  // the loop is long enough to rescale the counts
   errors.Add(-0.5);
   EXPECT_NEAR(errors.weight(), 1, 1e-9);
   EXPECT_NEAR(errors.Quantile(0.01), -0.5, 1e-6);

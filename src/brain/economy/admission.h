@@ -27,7 +27,7 @@ struct AdmissionRequest {
   std::optional<int64_t> duration_s = std::nullopt;  // expected run time; absent if unknown
 };
 
-// A use of quota that is expected to end at a time.
+// A use of quota, with the time at which it is expected to end.
 struct ExpectedRelease {
   Timestamp at;
   QuotaUse use;
@@ -79,7 +79,7 @@ struct AdmissionVerdict {
   std::vector<AdmissionBorrowing> borrowed;
 
   // The other fields are set for a request that is not admitted.
-  std::vector<AdmissionReason> reasons;  // ordered by resource, then from the group upwards
+  std::vector<AdmissionReason> reasons;  // reasons by resource, then from the group upwards
   // For a queued request: `probably_at` is the time at which expected releases make the request fit, if no other
   // request is admitted before. Absent if the examined releases do not suffice. `after_release` is the last
   // release that the request needs.

@@ -202,7 +202,7 @@ TEST(Bill, JobsOfAGroupShareItsAmountsExactly) {
   std::vector<UsageEntry> entries(3, Entry(0, kHour, 1, 0));
   for (uint32_t i = 0; i < 3; ++i) {
     entries[i].job = i;
-    entries[i].of[0].usage = 1;  // costs 0.28 micro-units
+    entries[i].of[0].usage = 1;  // a usage that costs 0.28 micro-units
   }
   const Bill bill = *MakeBill(sheet, {}, entries);
   EXPECT_EQ(bill.groups[0].sums.total.micros, 1);

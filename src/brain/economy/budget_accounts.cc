@@ -358,8 +358,8 @@ absl::Status BudgetAccounts::Close(const BudgetEntry& e) {
   const Money balance = known->balance();
   if (e.spent.micros < 0 || e.carried.micros < 0 || e.expired.micros < 0 || e.amount.micros < 0)
     return Invalid(StrCat("the end of a period of ", Called(e.of), " has a negative amount"));
-  // Spending beyond the balance is not paid. It counts as overspent and does not become a debt of the next
-  // period.
+  // Spending beyond the balance is not paid. This spending counts as overspent and does not become a debt of
+  // the next period.
   const Money paid = std::min(balance, e.spent);
   if (e.carried > balance || e.expired.micros != balance.micros - paid.micros - e.carried.micros)
     return Invalid(StrCat(Called(e.of), ": carried over and expired are not what was left"));

@@ -8,7 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// Payments by business and day. They are summed before the conversion, so that each sum is rounded only once.
+// Payments by business and day. Payments are summed before the conversion, so that each sum is rounded only
+// once.
 using ByDay = std::map<std::pair<std::string, int64_t>, Money>;
 
 absl::Status DivideDay(const BudgetAccounts& accounts, const GroupDay& day, Money rest, GroupSpending& of,

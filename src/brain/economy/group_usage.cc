@@ -38,7 +38,8 @@ bool GroupUsage::Covers(std::string_view group, std::string_view tier) const {
 }
 
 void GroupUsage::Change(QuotaTree& tree, const QuotaUse& use, bool more) {
-  if (!tree.GroupNamed(use.group).ok() || !tree.TierNamed(use.tier).has_value()) return;  // see uncovered()
+  // Uncovered() returns this use.
+  if (!tree.GroupNamed(use.group).ok() || !tree.TierNamed(use.tier).has_value()) return;
   for (const QuotaAmount& a : use.amounts.amounts()) {
     if (!tree.ResourceNamed(a.resource).has_value()) continue;
     const QuotaUse one{use.group, use.tier, {{a.resource, a.amount}}};

@@ -46,7 +46,7 @@ struct TaskUse {
 struct UncoveredUse {
   std::string group, tier;
   uint64_t jobs = 0;      // number of jobs without a request
-  std::string first_job;  // first of the jobs' names in order
+  std::string first_job;  // lowest of the jobs' names
   uint64_t requests = 0;  // number of open requests
   QuotaVector amounts;    // amounts of jobs and requests
 };

@@ -42,7 +42,7 @@ struct UsageEntry {
 struct CapacityWindow {
   int64_t start_s = 0, end_s = 0;
   PerResource<uint64_t> capacity = {};  // capacity, in the units of UsageQuantities
-  std::optional<Money> machine_cost;    // absent: the capacity is priced at BillOptions::cost_price
+  std::optional<Money> machine_cost;    // cost of the machines; absent: the capacity is priced at cost_price
   Money overhead;  // shared cost in addition to machines: control plane, licences, people
 };
 

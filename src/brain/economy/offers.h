@@ -13,7 +13,7 @@ namespace taut::brain {
 struct TierSales {
   int tier = 0;
   double sold = 0;             // amount already sold for the time of the offer, >= 0
-  std::optional<Quote> quote;  // absent if the tier sells reserved capacity of the pool
+  std::optional<Quote> quote;  // quote of the tier; absent if the tier sells reserved capacity
 };
 
 // Amounts that a tier has sold and can still sell.

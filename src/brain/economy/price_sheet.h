@@ -68,7 +68,7 @@ struct PriceTier {
   ChargeRule rule = ChargeRule::kReservation;
   // Share of a window's charge that is credited if the job misses its SLO in the window.
   int64_t service_credit_ppm = 0;
-  std::vector<Price> prices;  // ascending by from_s
+  std::vector<Price> prices;  // prices, ascending by from_s
 
   // Returns the index of the price in force at the time; nullopt before the first price. O(log n).
   std::optional<uint32_t> PriceAt(int64_t time_s) const;

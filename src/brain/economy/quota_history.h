@@ -34,7 +34,7 @@ class QuotaHistory {
   static constexpr int64_t kLeastHours = 48;  // least number of hours for a recommendation
   static constexpr int64_t kHourSeconds = 3600;
 
-  // Records values at a time. Ignores a time before the newest hour of the place.
+  // Records the values at the time `time_s`. Ignores a time before the newest hour of the place.
   void Note(const QuotaPlace& place, int64_t time_s, int64_t in_use, std::optional<int64_t> usage);
   // Drops hours that are kHours or more before `now_s`, and hours after `now_s`, which a wrong clock caused.
   // O(places).

@@ -67,7 +67,7 @@ TEST(QuotaHistory, AnHourKeepsItsHighest) {
   history.Note(kShopCpu, 7200, 5, 1);
   history.Note(kShopCpu, 7500, 9, 4);
   history.Note(kShopCpu, 7800, 7, std::nullopt);
-  history.Note(kShopCpu, 3600, 99, 99);  // ignored, because the hour is earlier
+  history.Note(kShopCpu, 3600, 99, 99);  // Note ignores this call, because the hour is earlier
   ASSERT_EQ(history.places().at(kShopCpu).size(), 1U);
   EXPECT_EQ(history.places().at(kShopCpu)[0], (QuotaHour{2, 9, 4}));
 }

@@ -29,7 +29,7 @@ std::optional<RequestEnd> RequestEndNamed(std::string_view name);
 
 // A request for quota. Times are from the caller's clock.
 struct QuotaRequest {
-  uint64_t id = 0;         // ascending, from 1
+  uint64_t id = 0;         // number of the request, ascending from 1
   AdmissionRequest asked;  // `now` is the time of the request
   // Name of the request's job, or a prefix of names that ends before a '/'. A prefix covers all containers of a
   // workload, or all workloads of a namespace. The request covers only jobs of its group and tier. Without a job

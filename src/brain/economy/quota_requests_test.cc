@@ -194,7 +194,7 @@ TEST(QuotaRequests, ARequestTakesNothingFromAnotherGroup) {
   const uint64_t id = Make(requests, AskFor("b", 2000, 301), "shop");
   EXPECT_EQ(StateOf(requests, id), "admitted");
   EXPECT_EQ(InUse(requests, "a"), 9000);
-  EXPECT_EQ(InUse(requests, "b"), 2000);  // includes the use of shop/db
+  EXPECT_EQ(InUse(requests, "b"), 2000);  // the use includes the use of shop/db
 }
 
 // Once a request is admitted, the use of its job beyond the requested amount also counts.

@@ -1,4 +1,5 @@
-// A tree of cohorts with its quota and use. It has one QuotaLane for each tier and resource, found by name.
+// A tree of cohorts with their quota and use. The tree has one QuotaLane for each tier and resource, found by
+// name.
 #pragma once
 
 #include <cstdint>

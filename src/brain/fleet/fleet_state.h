@@ -57,8 +57,8 @@ struct PassOutput {
 
 // Version counters of the names and labels of jobs, for callers that cache them.
 struct FleetRecords {
-  uint64_t jobs = 0;    // increases by 1 for each job added or forgotten
-  uint64_t labels = 0;  // increases by 1 for each change of labels and for each forgotten job
+  uint64_t jobs = 0;    // number of jobs added or forgotten so far
+  uint64_t labels = 0;  // number of changes of labels, and of forgotten jobs, so far
   bool operator==(const FleetRecords&) const = default;
 };
 

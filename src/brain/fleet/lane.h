@@ -109,7 +109,7 @@ class Lane {
   void Take(std::optional<double> recommended) { recommended_ = recommended.value_or(kNone); }
 
   std::unique_ptr<Recommender> recommender_;
-  double recommended_ = kNone;  // negative: none; std::optional would need 8 more bytes
+  double recommended_ = kNone;  // recommended limit; negative: none (std::optional needs 8 more bytes)
   bool cap_at_owner_;
 };
 

@@ -23,7 +23,7 @@ constexpr uint32_t kTasksEach = 4;
 
 struct Row {
   const char* policy;
-  const char* target;  // function.target; "": the default
+  const char* target;  // value of function.target; "": the default
   const char* metrics;
 };
 constexpr Row kRows[] = {

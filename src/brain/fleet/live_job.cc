@@ -302,7 +302,8 @@ void CopyNotSaved(const LiveJobState& from, LiveJobState& to) {
   for (const Resource r : kResources) {
     const LiveLane& lane = from.of(r);
     LiveLane& copy = to.of(r);
-    copy.gate = lane.gate;  // includes numbers of the tasks on trial, and outcomes of the trial's order
+    // The gate's state has the numbers of the tasks on trial, and outcomes of the trial's order.
+    copy.gate = lane.gate;
     copy.limit_risk = lane.limit_risk;
     copy.need_peak = lane.need_peak;
     copy.of_request = lane.of_request;

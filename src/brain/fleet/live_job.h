@@ -90,7 +90,7 @@ struct JobStarts {
   static constexpr size_t kGiven = 8;  // number of windows in the longest start-up window, plus one
 
   StartPeaks peaks;
-  std::array<float, kGiven> given;  // newest first, without duplicates
+  std::array<float, kGiven> given;  // limits of starting tasks, newest first, without duplicates
   // Sums of the last window; not saved.
   StartSums last;
   WindowId last_window{INT32_MIN};
@@ -113,10 +113,10 @@ struct LiveJobState {
   std::shared_ptr<const JobPolicy> policy;
   std::vector<Override> overrides;
   PerResource<LiveLane> lanes;             // lanes by Resource
-  std::unique_ptr<LiveReplicas> replicas;  // null: the number of tasks is neither recommended nor ordered
+  std::unique_ptr<LiveReplicas> replicas;  // replica state; null: the number of tasks is not recommended
   // Null: cpu.startup_window is off, or no window has closed since the setting was made.
   std::unique_ptr<JobStarts> starts;
-  std::unique_ptr<JobMemory> memory;  // null: no memory data yet
+  std::unique_ptr<JobMemory> memory;  // memory data; null: none yet
   bool lost = false;                  // true during a restore if the job's checkpoint could not be read
   // True while the owner's settings are not known; modes auto and canary then decide nothing. Not saved: after a
   // restart the job waits again.

@@ -273,7 +273,7 @@ TEST(LiveJob, TheLastKillAndThePeaksThatStandAreSaved) {
     EXPECT_EQ(read->last_oom_s, 500);
     EXPECT_EQ(read->last_oom(), 14U);
     if (!peaks) continue;
-    LoneJob again;  // also checks that unmatched peaks are kept
+    LoneJob again;  // this job also checks that unmatched peaks are kept
     Carry(*read, *again);
     EXPECT_TRUE(again->memory->standing_peaks.Meet(5e7F));
     EXPECT_FALSE(again->memory->standing_peaks.Meet(5e7F)) << "of one task";

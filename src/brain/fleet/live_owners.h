@@ -23,8 +23,8 @@ class LiveOwners {
   // Ends the wait of a job and makes the postponed decisions. `labels`: see SetLabels; nullptr: no source has
   // settings of the job. Returns true if the job's labels changed. REQUIRES: Has(id).
   bool Settle(JobId id, const std::vector<KeyValue>* labels, int64_t now_s, PassOutput& out);
-  // Replaces all labels of the job that are settings, and makes the resulting decisions at once, as for a
-  // person's setting. Returns false if nothing changed. REQUIRES: Has(id).
+  // Replaces all labels of the job that are settings, and makes the resulting decisions at once, as after a
+  // change by a person. Returns false if nothing changed. REQUIRES: Has(id).
   bool SetLabels(JobId id, std::span<const KeyValue> labels, int64_t now_s, PassOutput& out);
   // Returns true if a window has shown the owner's memory limit, or another memory limit is in force. REQUIRES:
   // Has(id).

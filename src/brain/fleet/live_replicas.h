@@ -45,7 +45,7 @@ struct ReplicaFigures {
   std::optional<int> in_force;        // ordered number of tasks; absent: none
   std::optional<double> load;         // load in the last window; absent: not measured
   std::optional<double> capacity;     // load that one task can process; absent: unknown
-  std::optional<double> utilization;  // load over the capacity of the running tasks; absent: unknown
+  std::optional<double> utilization;  // load divided by the capacity of the running tasks; absent: unknown
   TaskSize size;                      // chosen size; an absent value means the owner's limit
   // Overloaded windows: load > ReplicaSettings::max_utilization of the ready tasks' capacity at their limits.
   const OverloadDay* overload = nullptr;
@@ -158,7 +158,7 @@ class LiveReplicas {
   int least_, most_;      // minimum and maximum of ReplicaBounds
   double max_utilization_;
   std::unique_ptr<ReplicaPolicy> policy_;
-  std::unique_ptr<TaskSizer> sizer_;  // null: the owner sets the size of tasks
+  std::unique_ptr<TaskSizer> sizer_;  // sizer of tasks; null: the owner sets their size
   TaskSize size_;
   ReplicaOrder order_;
   double capacity_ = 0;  // capacity of one task; 0: unknown

@@ -848,7 +848,7 @@ TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
 // Overload is counted with the limits in force of the tasks, even if another size is shown.
 TEST(LiveReplicas, OverloadedWindowsAreThoseOfTheTasksThatRan) {
   ScaledJob job(Scaling(Mode::kObserve, "hpa"));
-  job.running = 4;  // with 2 cores each: 6.4 cores are 80 %
+  job.running = 4;  // at 6.4 cores, 80 % of 4 tasks with 2 cores each are used
   for (int w = 0; w < 40; ++w) job.Window(w < 30 ? 6.3 : 6.5);
   EXPECT_EQ(job.replicas().figures().overload->windows(), 40U);
   EXPECT_EQ(job.replicas().figures().overload->overloaded(), 10U);

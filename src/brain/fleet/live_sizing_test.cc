@@ -117,7 +117,7 @@ TEST(LiveSizing, TheOwnersSizeStays) {
 
 TEST(LiveSizing, ObserveShowsNumberAndSizeThatBelongTogether) {
   SizedJob job(Sizing(Mode::kObserve, "cheapest"));
-  job.Run(7 * kWindowsPerDay + kWindowsPerDay / 2);  // ends at the daily peak
+  job.Run(7 * kWindowsPerDay + kWindowsPerDay / 2);  // the run ends at the daily peak
   const LiveJob& live = job.fleet.job(JobId{0});
   const double size = *live.of(Resource::kCpu).lane.recommended();
   EXPECT_LT(size, 4);

@@ -56,7 +56,7 @@ class PastLimits {
     return const_cast<Change*>(static_cast<const PastLimits*>(this)->Find(decision));
   }
 
-  std::vector<Change> changes_;  // oldest first
+  std::vector<Change> changes_;  // changes of the limit, oldest first
 };
 
 }  // namespace taut::brain

@@ -19,7 +19,7 @@ TEST(RecentPeaks, TheHighestOfTheLastSlicesCounts) {
   EXPECT_EQ(peaks.Highest(21), std::nullopt);
   peaks.Note(40, 5);
   EXPECT_EQ(peaks.Highest(40), 5) << "all slices between have none";
-  peaks.Note(20, 500);  // ignored, because the slice is too old
+  peaks.Note(20, 500);  // Note ignores this call, because the slice is too old
   EXPECT_EQ(peaks.Highest(40), 5);
   peaks.Note(39, 7);
   EXPECT_EQ(peaks.Highest(40), 7);

@@ -111,11 +111,11 @@ class StoredHistoryTest : public ::testing::Test {
 TEST_F(StoredHistoryTest, KillsAreTakenInBetweenTheBeginningAndTheEndOfTheirWindow) {
   days_ = {MemoryDay(1, {290, 291, 296})};
   const auto start_s = [](int32_t w) { return WindowId{w}.start_s(); };
-  ooms_ = {KilledAt(start_s(280)),           // before the day
-           KilledAt(start_s(290) + 9, 500),  // in the first window
-           KilledAt(start_s(291)),           // at the end of the first window, so it belongs to the second
-           KilledAt(start_s(294)),           // between measured windows
-           KilledAt(start_s(300))};          // after all windows
+  ooms_ = {KilledAt(start_s(280)),           // a kill before the day
+           KilledAt(start_s(290) + 9, 500),  // a kill in the first window
+           KilledAt(start_s(291)),   // a kill at the end of the first window, so it belongs to the second
+           KilledAt(start_s(294)),   // a kill between measured windows
+           KilledAt(start_s(300))};  // a kill after all windows
   Step(Resource::kMemory);
   EXPECT_THAT(log_, ElementsAre("start 1", "begins 290 with 2", "oom 288", "oom 290", "closes 290 with 2",
                                 "begins 291 with 1", "oom 291", "closes 291 with 1", "begins 296 with 1",

@@ -69,7 +69,7 @@ class VerticalPass {
     std::span<const TaskReport> reports;
     std::span<const TaskThrottling> throttling;
     const SaidReplicas& said;
-    FleetPoint* point;  // nullptr: the job is not counted in the fleet's totals
+    FleetPoint* point;  // sums of the fleet; nullptr: the job is not counted
     bool is_stored;     // true: replayed from the store, without requests, and mostly without reports
   };
   // Observes a job. Only the job changes, so several jobs may be observed in parallel.

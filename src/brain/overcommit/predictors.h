@@ -1,4 +1,4 @@
-// The table of peak predictors by name.
+// The table of peak predictors, each found by its name.
 #pragma once
 
 #include <memory>

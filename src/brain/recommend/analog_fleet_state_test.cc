@@ -11,7 +11,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kWeekPeak = 1234567;  // bytes; unusual enough to be found in the saved state
+constexpr double kWeekPeak = 1234567;  // bytes of a peak, unusual enough to be found in the saved state
 
 // Byte offsets of a job's stored fields, relative to its stored AnalogCase::week_peak.
 enum class JobField : int {

@@ -54,7 +54,7 @@ class AnalogsRecommender final : public Recommender {
  private:
   // A finished day of the job, kept until EndDay reports it to the fleet.
   struct EndedDay {
-    int32_t day = INT32_MIN;  // INT32_MIN: no finished day to report
+    int32_t day = INT32_MIN;  // ended day; INT32_MIN: no day to report
     float promised = -1;      // P(overrun) of the limit in force; < 0: no limit was in force
     bool overrun = false, warned = false, came_true = false;
   };

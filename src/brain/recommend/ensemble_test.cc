@@ -122,7 +122,7 @@ class Literal {
 
   // Computes (7) and (8).
   void Judge(const Weights& weights, const std::vector<int>& before, const std::vector<int>& now) {
-    const bool prequential = s_.judging == EnsembleJudging::kPrequential;  // docs/references.md, A11
+    const bool prequential = s_.judging == EnsembleJudging::kPrequential;  // see docs/references.md, A11
     for (size_t d = 0, m = 0; d < rates_.size(); ++d) {
       for (double margin : s_.margins) {
         const double limit = bounds_[static_cast<size_t>(prequential ? before[d] : now[d])] * (1 + margin);

@@ -21,7 +21,7 @@ AnalogSettings Small() {
   AnalogSettings s;
   s.min_rows = 200;
   s.min_days = 2;
-  s.max_rows = 1000;  // fewer than the lessons
+  s.max_rows = 1000;  // fewer rows than there are lessons
   s.solver_jobs = 50;
   return s;
 }

@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr int32_t kNow = 20'000 * 24;  // hours since 1970; a midnight
+constexpr int32_t kNow = 20'000 * 24;  // a midnight, in hours since 1970
 constexpr int kLowLevel = 10, kHighLevel = 90;
 
 // Returns `days` days until kNow with low usage, except in hour 8 of every `period`th day.

@@ -71,7 +71,7 @@ class JobDaysRing {
   absl::Status Load(ByteReader& in);
 
  private:
-  std::vector<DaySummary> days_;  // grows to kDays, then the oldest day is overwritten
+  std::vector<DaySummary> days_;  // days, of which the oldest is overwritten if there are kDays
   int next_ = 0;
   int size_ = 0;
   uint32_t age_ = 0;

@@ -19,7 +19,7 @@ namespace taut::brain {
 // A limit from an external recommender, valid for windows up to and including `until`.
 struct ExternalLimit {
   WindowId until;
-  double limit = 0;  // cores or bytes; >= 0
+  double limit = 0;  // external limit in cores or bytes; >= 0
   std::string why;   // explanation for people; may be empty
 };
 

@@ -108,7 +108,8 @@ struct VpaSettings {
   double memory_window_s = 24 * kHour;
   double min_cpu_cores = 0.025;
   double min_memory_bytes = 250 * kMiB;
-  // True if a floor applies after an OOM kill, as for other recommenders. The published VPA has no such floor.
+  // True if a floor applies after an OOM kill, which other recommenders always have. The published VPA has no such
+  // floor.
   bool oom_floor = false;
 };
 
@@ -199,8 +200,8 @@ struct WorkFunctionSettings {
 
 // The bounds that the owner allows and the platform can set.
 struct BoundSettings {
-  std::optional<double> lower, upper;  // cores or bytes; both bounds are inclusive
-  double granularity = 0;              // limits are rounded up to a multiple; 0: no rounding
+  std::optional<double> lower, upper;  // inclusive bounds in cores or bytes; absent: none
+  double granularity = 0;              // unit to whose multiples limits are rounded up; 0: no rounding
   // Sources of the bounds that the owner did not set, for people.
   std::string lower_by = {}, upper_by = {};
 

@@ -151,7 +151,8 @@ class TaskLoadWrapper final : public RecommenderWrapper {
 
  private:
   static constexpr double kHalfLifeWindows = 7.0 * kWindowsPerDay;
-  static constexpr double kKeepBusy = 0.99919782;  // 2^(-1 / 864): half in three days
+  // Decay per window, 2^(-1 / 864), which halves in three days.
+  static constexpr double kKeepBusy = 0.99919782;
   // Bounds the extrapolation, which is unreliable far from the observed loads.
   static constexpr double kMostScale = 8;
 

@@ -44,7 +44,7 @@ class AutopilotReplicaPolicy final : public ReplicaPolicy {
   double frozen_capacity_ = 0;     // capacity of a task at the last change of the count; 0: none yet
   double capacity_ = 0;            // current capacity of a task, in units of the load
   double statistic_ = 0;
-  CountSmoother smoother_;  // empty until a window has closed
+  CountSmoother smoother_;  // smoother, which is empty until a window has closed
   int decided_ = 0;
   bool held_ = true;
 };

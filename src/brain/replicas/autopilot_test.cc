@@ -15,7 +15,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr int kMinutes = 5;  // minutes per averaging window
+constexpr int kMinutes = 5;  // number of minutes per averaging window
 
 // Decides in every minute of one averaging window with a load of `load`. All decided tasks are ready at once.
 int Window(AutopilotReplicaPolicy& policy, int window, double load, int count, double capacity = 1) {

@@ -139,7 +139,7 @@ TEST(Forecast, ThePriceIsNotLearntFromCountsOfOthersOrAtABound) {
 TEST(Forecast, ASteadyLoadIsExpectedToStay) {
   ReplicaSettings s;
   s.forecast.min_history_s = 3600;
-  s.startup_s = 150;  // seconds; three steps
+  s.startup_s = 150;  // 150 s are three steps
   ForecastPolicy policy(s);
   int count = 20;
   for (int m = 0; m < 1440; ++m) count = DecideAt(policy, 60 * m, 12, count, 2);
@@ -269,7 +269,8 @@ TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
   EXPECT_EQ(after_a_day((gain + 7) / 0.05).first, 7);
 }
 
-// The greatest useful count is the count at 80 % for 1.25 times the highest load, which halves in two weeks.
+// The greatest useful count is the count that runs at a utilisation of 80 % under 1.25 times the highest
+// load. The highest load halves in two weeks.
 TEST(Forecast, TheHighestLoadIsHalfAsHighAfterTwoWeeks) {
   EXPECT_GT(PriceMove(14 * 24, 5, 1), 1.04) << "31 tasks are less than 20 / 0.8 * 1.25";
   EXPECT_NEAR(PriceMove(14 * 24, 5, 31), 1, 0.01) << "not overloaded";

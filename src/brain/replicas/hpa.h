@@ -14,9 +14,10 @@
 
 namespace taut::brain {
 
-// The first metric is load over capacity of the ready tasks, unless HpaMetrics::without_load is set; starting
-// tasks are unready pods. The largest proposed count of all metrics is used. If a metric is not measured, the
-// count does not fall (horizontal.go: computeReplicasForMetrics). docs/algorithms/replicas.md, "Policies".
+// The first metric is the load divided by the capacity of the ready tasks, unless HpaMetrics::without_load is
+// set; starting tasks are unready pods. The largest proposed count of all metrics is used. If a metric is not
+// measured, the count does not fall (horizontal.go: computeReplicasForMetrics). docs/algorithms/replicas.md,
+// "Policies".
 class HpaPolicy final : public ReplicaPolicy {
  public:
   HpaPolicy(const HpaSettings& settings, const ReplicaBounds& bounds);

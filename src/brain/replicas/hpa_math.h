@@ -20,7 +20,7 @@ struct HpaPods {
 
 struct HpaProposal {
   int count = 0;
-  double ratio = 1;   // utilisation over target, which determines the count
+  double ratio = 1;   // utilisation divided by the target, which determines the count
   bool known = true;  // false if no pod had a metric; the count is then the current count
 };
 

@@ -18,8 +18,8 @@ constexpr double kMemorySteps = 5000;  // memory of the regressions, in steps
 constexpr double kErrorMemory = 3000;  // memory of the errors, in steps of the error's regime
 constexpr double kMeanClip = 4;        // bound on errors for the regression of the mean, in spreads
 constexpr double kSizeClip = 6;        // bound on errors for the regression of the spread, in spreads
-constexpr double kCalm = 0.4;          // spread over its long-term mean below which the regime is calm
-constexpr double kWide = 1.0;          // spread over its long-term mean from which the regime is wide
+constexpr double kCalm = 0.4;  // ratio of the spread to its long-term mean below which the regime is calm
+constexpr double kWide = 1.0;  // ratio of the spread to its long-term mean from which the regime is wide
 // Bound on stored logarithms, sizes and weights; real values are far below.
 constexpr double kMostStored = 1e6;
 constexpr double kLeastSpread = 0.001;

@@ -1,4 +1,4 @@
-// The table of replica policies by name.
+// The table of replica policies, each found by its name.
 #pragma once
 
 #include <memory>

@@ -35,7 +35,7 @@ class ScheduledPolicy final : public ReplicaPolicyWrapper {
   }
   std::unique_ptr<ReplicaPolicy> Clone() const override {
     auto copy = std::make_unique<ScheduledPolicy>(inner().Clone(), schedule_, bounds_);
-    copy->limits_ = limits_;  // refers to rule texts that both objects share
+    copy->limits_ = limits_;  // limits_ refers to rule texts that both objects share
     copy->wanted_ = wanted_;
     copy->decided_ = decided_;
     return copy;

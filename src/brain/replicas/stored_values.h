@@ -79,7 +79,8 @@ class StoredValues {
   }
 
   static constexpr double kLargest = std::numeric_limits<double>::max();
-  static constexpr int64_t kFarUs = 100'000'000'000'000'000;  // microseconds; about 3,000 years
+  // Bound on times in microseconds, about 3,000 years.
+  static constexpr int64_t kFarUs = 100'000'000'000'000'000;
   static constexpr int64_t kFarStep = kFarUs / kMicrosPerSecond;
 
   ByteReader* in_;

@@ -60,7 +60,7 @@ struct TrialSide {
   uint64_t over = 0;
   double usage_sum = 0;                 // sum of mean usages over task-windows
   double limit_sum = 0;                 // sum of limits; task-windows without a limit add 0
-  uint64_t periods = 0, throttled = 0;  // CFS periods of tasks that report periods
+  uint64_t periods = 0, throttled = 0;  // CFS periods, and throttled periods, of tasks that report periods
 
   double OverShare() const;       // over / task_windows; 0 without task-windows
   double ThrottledShare() const;  // throttled / periods; 0 without periods
@@ -70,7 +70,7 @@ struct TrialSide {
 struct TrialTask {
   static constexpr uint32_t kGone = UINT32_MAX;
   uint32_t number = kGone;  // number of the task in its job; kGone if the task does not run now
-  std::string name;         // "" in replays, which have no task names
+  std::string name;         // name of the task; "" in replays, which have no task names
 };
 
 // A trial of a new limit on some tasks. Times are seconds since the epoch.
@@ -161,7 +161,7 @@ struct Proposal {
 
 // Result of Decide: a decision, or the reason why there is no decision.
 struct Verdict {
-  std::optional<DecisionKind> kind;  // absent if there is no decision
+  std::optional<DecisionKind> kind;  // kind of the decision; absent: there is none
   std::optional<double> before, after;
   // Explains the decision. Without a decision, explains why the recommendation waits; "" if it does not wait.
   std::string sentence;

@@ -63,8 +63,8 @@ struct JobPolicy {
   double change_period_s = kHour;  // minimum time between two changes of a resource's limit
   JobVersion version;              // version of the job's program, started by a deployment
   double watch_version_s = kDay;   // seconds after a new version in which no limit is lowered; 0: off
-  std::vector<MaintenanceWindow> maintenance;  // empty if limits may change at any time
-  std::optional<double> startup_grace_s;  // absent if job_class determines the grace, see StartupGraceSeconds
+  std::vector<MaintenanceWindow> maintenance;  // times in which limits may change; empty: at any time
+  std::optional<double> startup_grace_s;  // grace after a start; absent: by job_class (StartupGraceSeconds)
   // Seconds after a task's start in which CPU usage is stored separately and the task may have another limit. 0:
   // off.
   double startup_window_s = 0;

@@ -102,7 +102,7 @@ std::string Describe(const ReplicaStepBack& step_back);
 struct ReplicaProposal {
   int64_t now_s = 0;
   int running = 0;                 // tasks in the last closed window
-  std::optional<int> recommended;  // absent before the first recommendation
+  std::optional<int> recommended;  // recommended number; absent before the first recommendation
   bool repeats = false;            // true if the order in force was not carried out and is due again
 };
 

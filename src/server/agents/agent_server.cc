@@ -272,7 +272,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   bool finished_ = false;
   std::deque<v1::ToAgent> waiting_;  // messages to send; the first is being written
   size_t waiting_bytes_ = 0;
-  std::shared_ptr<Session> self_;  // keeps the session alive until OnDone
+  std::shared_ptr<Session> self_;  // this object, kept alive until OnDone
 };
 
 // A stream that is rejected before its first message is read.
@@ -381,7 +381,7 @@ class Service final : public v1::Agents::CallbackService {
   }
 
   Shared* const shared_;
-  const std::function<void(const std::string&)> know_;  // GrpcServer::Know
+  const std::function<void(const std::string&)> know_;  // calls GrpcServer::Know
   const bool needs_token_;
   const Access access_;
   std::atomic<SessionId> next_id_{shared_->options.first_session};

@@ -55,9 +55,10 @@ class AgentsComponent final : public Component {
 
   const Options options_;
   const DaemonContext& context_;
-  std::unique_ptr<AgentHub> own_hub_;  // null once the control plane owns the hub
+  std::unique_ptr<AgentHub> own_hub_;  // hub; null once the control plane owns it
   AgentHub* const hub_;
-  std::unique_ptr<PodTasks> pod_tasks_;  // null without a cluster; outlives port_ and the hub's calls
+  // Names of containers; null without a cluster; outlives port_ and the hub's calls.
+  std::unique_ptr<PodTasks> pod_tasks_;
   std::unique_ptr<ReopenedAgentServer> port_;
 };
 

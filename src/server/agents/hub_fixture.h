@@ -221,7 +221,8 @@ class HubCell {
   size_t published_tier_acts = 0;
   std::atomic<double> steady_s{1000};
   std::atomic<int64_t> now_s{kStart};
-  std::function<bool(const std::string& job)> elsewhere;  // AgentHub::Options::elsewhere of the next start
+  // Value of AgentHub::Options::elsewhere at the next start.
+  std::function<bool(const std::string& job)> elsewhere;
 
  private:
   void Start() {

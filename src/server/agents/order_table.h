@@ -21,9 +21,9 @@ namespace taut::server {
 // A task of an order's job, as it was when the order arrived.
 struct OrderTask {
   std::string_view name;
-  bool managed = false;    // the task's agent may set the task's limits
-  bool connected = false;  // the task's agent is connected
-  bool observes = false;   // the task's agent only measures tasks (--observe)
+  bool managed = false;    // true if the task's agent may set the task's limits
+  bool connected = false;  // true if the task's agent is connected
+  bool observes = false;   // true if the task's agent only measures tasks (--observe)
 };
 
 // The report of one task on an order.

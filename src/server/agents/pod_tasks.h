@@ -76,7 +76,8 @@ class PodTasks final : public AgentListener, public AgentServer {
     double used_s = 0;
   };
   struct Session {
-    std::map<Name, taut::agent::v1::Task> waiting;  // tasks without a known pod; key: name used by the agent
+    // Tasks without a known pod, by the agent's name for the task.
+    std::map<Name, taut::agent::v1::Task> waiting;
     // Name that the agent uses for the newest container of each task. Key: job and task of the container's pod.
     std::map<Name, taut::agent::v1::TaskName> of;
     bool closing = false;  // true: the session is being ended, and no further message is processed

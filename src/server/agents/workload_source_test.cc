@@ -58,7 +58,7 @@ class SourceActuator final : public Actuator {
   }
   std::vector<OutcomeUpdate> TakeOutcomes() override { return std::exchange(outcomes_, {}); }
 
-  std::map<std::string, Workload> memory;  // key: job; value: workload whose limit was ordered
+  std::map<std::string, Workload> memory;  // workload whose limit was ordered, by job
 
  private:
   const std::string name_;
@@ -101,7 +101,7 @@ class WorkloadSources : public testing::Test {
     return out;
   }
 
-  std::unique_ptr<ActuatorSet> set_;  // must outlive the control plane
+  std::unique_ptr<ActuatorSet> set_;  // actuators, which must outlive the control plane
   ControlCell cell_{1};
   SourceActuator *scheduler_ = nullptr, *cluster_ = nullptr;
 };

@@ -291,7 +291,7 @@ absl::StatusOr<IdleSource> ReadIdle(const AllocationQuery& query, const Allocati
   absl::StatusOr<CostReport> all = ReadCosts(source.history, source.view, costs);
   if (!all.ok()) return all.status();
   idle.read = *std::move(all);
-  idle.all = nullptr;  // set once `read` has its final address
+  idle.all = nullptr;  // `all` is set once `read` has its final address
   return idle;
 }
 

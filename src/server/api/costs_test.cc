@@ -159,7 +159,7 @@ TEST_F(CostsTest, NothingIsLostOfJobsThatAreGone) {
   EXPECT_NEAR(sum, billed, 1e-9);
 }
 
-// It is 01:00 on 15 November, so the account has one day and the first hour of today.
+// The current time is 01:00 on 15 November, so the account has one day and the first hour of today.
 TEST_F(CostsTest, BudgetsOfTheMonth) {
   budgets_.Tick(LoopTurn{.stored = absl::OkStatus(), .now = context_.now(), .steady_s = 1});
   const auto page = Parsed(Get("/api/v1/budgets", {}));

@@ -92,7 +92,7 @@ class LoginService {
   const std::shared_ptr<LoginSessions> sessions_;
   std::deque<ProviderClient> clients_;  // one client for each thread
   std::atomic<uint64_t> done_ = 0, failed_ = 0;
-  std::mutex mutex_;  // guards the members below
+  std::mutex mutex_;  // lock for the members below
   std::condition_variable wake_;
   LoginFlow flow_;
   ExchangeQueue<Job> jobs_;

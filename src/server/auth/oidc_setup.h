@@ -20,7 +20,7 @@ absl::StatusOr<std::vector<ClaimBinding>> ReadClaimBindings(const OidcConfig& co
 
 // All members are null without an issuer. `login` is also null without a client_id.
 struct OidcParts {
-  std::unique_ptr<ProviderKeys> keys;  // must outlive the other members
+  std::unique_ptr<ProviderKeys> keys;  // keys, which must outlive the other members
   std::shared_ptr<OidcVerifier> verifier;
   std::unique_ptr<LoginService> login;
 };

@@ -42,7 +42,8 @@ struct AgentConfig {
   int64_t guard_after_s = 5, guard_settle_s = 5, guard_calm_s = 30;  // durations of tiers.guard
   int guard_ahead_ms = 1000;
   std::vector<node::TaskRule> tasks;
-  SettingNotices notices;  // one per old key: "tautlet.yaml:3: sample_ms is now sample; write sample: 100ms"
+  // Notices, one per old key: "tautlet.yaml:3: sample_ms is now sample; write sample: 100ms".
+  SettingNotices notices;
 };
 
 // Parses a configuration file. Returns InvalidArgument "file:line: ..." as ParseDaemonConfig does.

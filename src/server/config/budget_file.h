@@ -10,8 +10,8 @@
 
 namespace taut::server {
 
-// Parses a budgets file. Returns InvalidArgument "name:line: error". The caller checks the contents with
-// CheckBudgets.
+// Parses a budgets file. Returns InvalidArgument "name:line: error" if the file is invalid. The caller checks
+// the contents with CheckBudgets.
 absl::StatusOr<brain::BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::string_view name);
 // Reads and parses the file. Returns NotFound if the file cannot be read, else the errors of ParseBudgetFile.
 absl::StatusOr<brain::BudgetDefinition> ReadBudgetFile(const std::string& path);

@@ -14,7 +14,7 @@ namespace taut::server {
 
 struct PriceRecord {
   std::string file;                             // text of the price file
-  std::vector<brain::SeenPriceChange> changes;  // ascending by seen_s; only the newest kMostPriceChanges
+  std::vector<brain::SeenPriceChange> changes;  // newest kMostPriceChanges changes, ascending by seen_s
   bool operator==(const PriceRecord&) const = default;
 };
 inline constexpr size_t kMostPriceChanges = 1000;

@@ -18,8 +18,8 @@ struct QuotaFile {
   std::vector<brain::ExpectedRelease> releases;  // quota uses with an end, ascending by end
 };
 
-// Parses a quota file. Returns InvalidArgument "name:line: error". The caller checks the contents with
-// CheckQuotaSpec.
+// Parses a quota file. Returns InvalidArgument "name:line: error" if the file is invalid. The caller checks
+// the contents with CheckQuotaSpec.
 absl::StatusOr<QuotaFile> ParseQuotaFile(std::string_view yaml, std::string_view name);
 // Reads and parses the file. Returns NotFound if the file cannot be read, else the errors of ParseQuotaFile.
 absl::StatusOr<QuotaFile> ReadQuotaFile(const std::string& path);

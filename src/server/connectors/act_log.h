@@ -68,7 +68,8 @@ class ActLog final : public Component {
   const DaemonContext& context_;
   std::string actuator_;
   std::unique_ptr<Webhook> webhook_;
-  std::map<std::string, bool> agents_;  // key: name of an agent; true if it was connected at the last check
+  // True if the agent was connected at the last check, by the agent's name.
+  std::map<std::string, bool> agents_;
   double agents_seen_s_ = 0;
   // Holds that were already logged above debug level. Without this set, a job that pauses between its runs would
   // log each hold again. kNone stands for the end of a hold.

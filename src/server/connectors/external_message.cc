@@ -45,7 +45,7 @@ void PutReplicas(const ExternalReplicas& from, recommender_v1::Replicas& to) {
 ExternalFault Fault(const recommender_v1::Recommendation& r, const ExternalJob& job,
                     const ExternalBounds& bounds) {
   const auto amount = [](std::string_view what, double value, double most) {
-    if (value > 0 && value <= most) return std::string();  // also rejects NaN
+    if (value > 0 && value <= most) return std::string();  // this condition also rejects NaN
     return StrCat(what, " is ", value, ": expected above 0 and at most ", most);
   };
   std::string fault;

@@ -272,7 +272,7 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
   const std::chrono::milliseconds period_;
   const ReplicasOf replicas_of_;
   std::atomic<uint64_t> answered_{0}, unknown_job_{0}, no_number_{0}, failed_{0};
-  mutable std::mutex mutex_;  // locked before the mutex of a stream
+  mutable std::mutex mutex_;  // lock for streams_ and stopping_, locked before the mutex of a stream
   std::condition_variable changed_;
   std::set<ActiveStream*> streams_;  // streams whose OnDone() was not called yet
   bool stopping_ = false;

@@ -34,7 +34,8 @@ class WebhookActuator final : public Actuator {
  public:
   struct Options {
     std::string jobs;  // pattern (common/base/pattern.h) of the names of jobs; "": all jobs
-    bool sets_limits = true, sets_replicas = true;  // targets that the webhook sets for these jobs
+    // True if the webhook sets limits, or numbers of tasks, of these jobs.
+    bool sets_limits = true, sets_replicas = true;
     WebhookQueueOptions queue;
     // Prefix of the idempotency keys, unless the saved state contains a prefix. Must be unique and without blanks.
     std::string instance;

@@ -248,7 +248,7 @@ TEST_F(WebhookActuatorTest, TheQueueIsBoundedInOrdersAndBytes) {
   queue_options_.max_bytes = 2000;
   for (uint64_t i = 1; i <= 4; ++i) Order(i, StrCat("shop/", i), 2);
   EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("4 failed: not sent to the webhook: 3 orders are waiting")));
-  Order(5, "shop/3", 2);  // replaces the order of decision 3
+  Order(5, "shop/3", 2);  // this order replaces the order of decision 3
   EXPECT_THAT(Outcomes(), ElementsAre("3 superseded: replaced by decision 5"));
   Steps();
   Outcomes();

@@ -43,7 +43,7 @@ class WebhookComponent final : public Component {
   const WebhookConfig config_;
   History* const history_;
   const DaemonContext& context_;
-  WebhookActuator* actuator_ = nullptr;  // owned by the control plane
+  WebhookActuator* actuator_ = nullptr;  // actuator, which the control plane owns
   std::string error_;                    // last logged error
 };
 

@@ -31,7 +31,7 @@ class WebhookCell {
     options.instance = StrCat("start-", ++starts_);
     options.secret = [] { return std::string("secret"); };
     options.unix_s = [] { return ControlCell::kStart; };
-    options.steady_s = [this] { return now_s_ += 100; };  // exceeds any pause
+    options.steady_s = [this] { return now_s_ += 100; };  // each step of the clock exceeds any pause
     options.queue.give_up_s = 1e9;
     auto next = std::make_unique<WebhookActuator>(std::move(options), std::move(poster));
     cell_.actuator = next.get();

@@ -8,7 +8,8 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kLatestTime = int64_t{1} << 40;  // seconds; far below the greatest Timestamp
+// Bound on times in seconds, far below the greatest Timestamp.
+constexpr int64_t kLatestTime = int64_t{1} << 40;
 
 // Returns false if the message is well-formed but its values are impossible for a task.
 bool IsSane(const ReportedWindow& w) {

@@ -495,7 +495,7 @@ void Chaos::CheckCharge(const std::string& job, const ChaosKill& kill, const Oom
 }
 
 void Chaos::CheckEnd() {
-  std::map<std::string, std::pair<size_t, size_t>> real;  // key: job; value: numbers of due and of all kills
+  std::map<std::string, std::pair<size_t, size_t>> real;  // numbers of due and of all kills, by job
   for (const ChaosKill& kill : cluster_.kills()) {
     // The samples of the last scrapes may not have arrived yet.
     const bool is_reported = kill.is_shown && kill.time_s + 120 <= now_s();

@@ -9,7 +9,7 @@ namespace {
 // First byte of the actuator's checkpoint. Older versions stored only the state, which never begins with this
 // byte.
 constexpr uint8_t kSavedWithDecision = 0xFE;
-constexpr size_t kChunksAtATime = 16;                         // chunks encoded under one lock: about 10 ms
+constexpr size_t kChunksAtATime = 16;  // number of chunks that are encoded under one lock, in about 10 ms
 constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // size of a commit and of the store's log
 
 }  // namespace

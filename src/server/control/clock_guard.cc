@@ -41,7 +41,7 @@ ClockGuard::ClockGuard(const Options& options, Timestamp wall, double steady_s,
     return;
   }
   if (ahead >= static_cast<double>(-options_.max_step_s)) return;
-  confirmed_ = true;  // the stored data confirm the held time
+  confirmed_ = true;  // the stored data agree with the held time
   Adopt(SecondsOf(*stored), steady_s, State::kHolds);
   wall_ahead_s_ = ahead;
   ++jumps_;
@@ -116,7 +116,7 @@ void ClockGuard::Wait(double wall_s, double steady_s, std::span<const SaidTime> 
     wait_since_s_ = steady_s;
   }
   if (ahead < static_cast<double>(-options_.max_step_s)) {
-    confirmed_ = true;  // the stored data confirm the held time
+    confirmed_ = true;  // the stored data agree with the held time
     Adopt(*stored_offset_s_ + steady_s, steady_s, State::kHolds);
     return;
   }

@@ -40,7 +40,7 @@ class FailingStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   bool fail = false;
-  bool fail_checkpoints = false;  // fails commits of checkpoints that follow the commit of the pass
+  bool fail_checkpoints = false;  // true: commits of checkpoints fail if they follow the commit of the pass
   // Called at the start of each commit. Tests use it to act as another thread during the commit.
   std::function<void()> on_commit;
 

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kFarBeyondSeconds = 3600;  // same as ClockGuard::Options::soon_s
+constexpr int64_t kFarBeyondSeconds = 3600;  // value of ClockGuard::Options::soon_s
 
 void PutTierActs(const ControlPlane& control, MetricsText& out) {
   const ControlCounts counts = control.status().counts();

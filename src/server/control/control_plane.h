@@ -54,7 +54,7 @@ class ControlPlane {
     History* history = nullptr;
     Actuator* actuator = nullptr;
     std::function<double()> steady_ms;
-    SampleLog* samples = nullptr;             // null: samples of open windows are lost when the daemon stops
+    SampleLog* samples = nullptr;  // log of samples; null: a stop of the daemon loses samples of open windows
     ExternalRecommender* external = nullptr;  // external recommender; null if none is configured
     // Source of the owners' settings; null if there is none. In modes auto and canary, no decision is made
     // for a job before this source has answered.

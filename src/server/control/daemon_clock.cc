@@ -18,7 +18,7 @@ void DaemonClock::Begin(ControlPlane& control, int wait_s) {
     options.wait_s = source_ == ClockSource::kSamples ? 0 : wait_s;
     guard_.emplace(options, clocks_.wall(), clocks_.steady_s(), control.ingest().time.before());
   }
-  (void)Step();  // before the first caller reads the time
+  (void)Step();  // the first step precedes the first caller of Now
 }
 
 Timestamp DaemonClock::Now() const {

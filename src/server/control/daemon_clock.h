@@ -55,8 +55,8 @@ class DaemonClock {
   const Clocks clocks_;
   DaemonLog& log_;
   ControlPlane* control_ = nullptr;
-  mutable std::mutex mutex_;         // guards guard_
-  std::optional<ClockGuard> guard_;  // set by Begin, which needs the stored data
+  mutable std::mutex mutex_;         // lock for guard_
+  std::optional<ClockGuard> guard_;  // guard, which Begin creates from the stored data
   std::string said_;
 };
 

@@ -71,7 +71,7 @@ struct JobView {
   Mode mode = Mode::kObserve;
   brain::PolicyPair recommenders;
   brain::JobClass job_class = brain::JobClass::kServing;
-  bool whole_machine = false;  // IsWholeMachine(*record); no sum includes such a job
+  bool whole_machine = false;  // true if IsWholeMachine(*record); no sum includes such a job
   bool trial = false;
   brain::HoldCause held = brain::HoldCause::kNone;  // reason why the number of tasks is held
   // Only with a replica policy. load_windows: windows of the last day with a measured load; overloaded_windows:

@@ -22,7 +22,7 @@ class IngestJobs {
     OomSource oom_source = OomSource::kNone;  // source of the job's OOM kills
     // True if series report the start times of the job's tasks; false if no job uses start times.
     bool knows_starts = false;
-    std::string collision;  // SeriesMapper::Collision
+    std::string collision;  // result of SeriesMapper::Collision
   };
   struct Relabelled {
     std::vector<SeriesJobs::Facts> jobs;                 // jobs whose later series carried new labels

@@ -72,7 +72,7 @@ struct IngestState {
   uint64_t deferred_writes = 0;
   std::vector<SaidTime> said;
   std::optional<Timestamp> first_heard;
-  std::map<std::string, std::vector<Label>> setting_labels;  // key: job; labels received since the last tick
+  std::map<std::string, std::vector<Label>> setting_labels;  // labels received since the last tick, by job
   // OOM kills stored by earlier runs of tautd: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before;
   StoredKills kills_before;

@@ -63,7 +63,7 @@ Heatmap MakeHeatmap(const HeatmapQuery& query, std::span<const JobDay> days,
   const int64_t span_s = std::max<int64_t>(query.to_s - query.from_s, 1);
   const int64_t wanted_s = (span_s + query.columns - 1) / query.columns;
   map.column_s = std::max<int64_t>(1, (wanted_s + kWindowSeconds - 1) / kWindowSeconds) * kWindowSeconds;
-  std::map<int64_t, Column> columns;  // key: start of the column
+  std::map<int64_t, Column> columns;  // columns by their start
   brain::DaySignals signals;
   for (const JobDay& day : days) {
     signals.Build(day, query.resource);

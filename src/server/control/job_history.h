@@ -50,7 +50,7 @@ class LimitSteps {
  private:
   struct Step {
     int64_t from_s = 0;
-    std::optional<double> value;  // absent: the owner's limit applies
+    std::optional<double> value;  // limit from the step on; absent: the owner's limit applies
   };
   static std::optional<double> At(const std::vector<Step>& steps, int64_t time_s,
                                   std::optional<double> owner);

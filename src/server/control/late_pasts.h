@@ -54,7 +54,7 @@ class LatePasts {
   void Note(std::span<const JobPast> stored);
 
   const Parts parts_;
-  mutable std::mutex mutex_;                         // locked after the fleet
+  mutable std::mutex mutex_;                         // lock for states_, locked after the fleet
   absl::flat_hash_map<uint32_t, PastState> states_;  // stored states by job
 };
 

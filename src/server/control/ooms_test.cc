@@ -11,7 +11,7 @@ namespace taut::server {
 namespace {
 
 constexpr int64_t kOomsStart = ControlCell::kStart;
-constexpr double kKilledAt = 3e9;  // far above the cell's usage
+constexpr double kKilledAt = 3e9;  // limit far above the cell's usage
 
 Timestamp OomsAt(int minute) { return Timestamp::FromSeconds(kOomsStart + 60 * minute); }
 

@@ -44,7 +44,7 @@ struct ReplicaTotals {
 
 struct ReplicaHistory {
   int64_t step_s = 0;     // length of a column, seconds
-  bool is_of_cpu = true;  // LiveReplicas::is_of_cpu
+  bool is_of_cpu = true;  // true if the load is CPU, as in LiveReplicas
   std::vector<ReplicaColumn> columns;
   ReplicaTotals totals;
 };

@@ -256,7 +256,8 @@ absl::Status ControlPlane::RememberFailedOrders() {
     DecisionQuery of_job;
     of_job.job = d.job;
     of_job.target = Resource::kMemory;
-    of_job.limit = 4 * brain::PastLimits::kKept;  // includes decisions that do not apply to all tasks
+    // Bound that includes decisions which do not apply to all tasks.
+    of_job.limit = 4 * brain::PastLimits::kKept;
     const absl::StatusOr<std::vector<Decision>> orders = DecisionsInOrder(*parts_.history, of_job);
     if (!orders.ok()) return orders.status();
     fleet.orders.RememberAllSent(d.job, *orders);

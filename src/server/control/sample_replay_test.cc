@@ -241,7 +241,7 @@ TEST_F(SampleReplay, KillsFullDisksAndWrongClocksChangeNothing) {
     };
     auto guard = std::make_unique<ClockGuard>(wall(0), 0, std::nullopt);
     for (int minute = 0; minute < kMinutes + 20; ++minute) {
-      const bool last = minute > kMinutes - 15;  // no fault at the end
+      const bool last = minute > kMinutes - 15;  // true at the end, which has no fault
       if (last || random() % 10 == 0) cell.failing().fail = !last && !cell.failing().fail;
       // Before any data are known, every clock time is equally possible.
       if (last || (random() % 10 == 0 && minute >= 5)) {

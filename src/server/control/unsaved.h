@@ -59,7 +59,7 @@ struct Unsaved {
   // Clears all members except the fleet's counts between two windows, which the next window publishes.
   void Clear() {
     const FleetPoint between = window.has_value() ? FleetPoint() : output.point;
-    *this = Unsaved();  // also frees memory: the first hour makes decisions for every job at once
+    *this = Unsaved();  // frees memory, too: the first hour makes decisions for every job at once
     output.point.oom_kills = between.oom_kills;
     output.point.changes = between.changes;
   }

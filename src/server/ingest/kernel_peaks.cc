@@ -43,7 +43,7 @@ void KernelPeaks::See(uint32_t slot, double bytes) {
 
 std::vector<KernelPeak> KernelPeaks::TakeRisen(const SeriesMapper& mapper) {
   if (risen_.empty() && met_.empty()) return {};
-  std::map<uint32_t, TaskPeaks> tasks;  // key: entry of the task in SeriesTasks
+  std::map<uint32_t, TaskPeaks> tasks;  // peaks by the entry of the task in SeriesTasks
   const auto of = [&](uint32_t slot) -> TaskPeaks& { return tasks[mapper.binding(slot).task_entry]; };
   for (const uint32_t slot : risen_) {
     if (mapper.binding(slot).in_use) of(slot).rose = true;

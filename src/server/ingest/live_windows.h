@@ -50,7 +50,7 @@ struct IngestCounts {
   auto operator<=>(const IngestCounts&) const = default;
 };
 
-// Counts of events while windows were closed.
+// Counts of events that occur when windows are closed.
 struct FoldCounts {
   uint64_t windows = 0, job_windows = 0, task_windows = 0;
   uint64_t partial_windows = 0;  // windows with lost samples; the rest of their samples is ignored

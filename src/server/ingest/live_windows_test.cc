@@ -313,7 +313,7 @@ TEST(LiveWindows, TheOwnersLimitIsTheLargestOfItsTasksAndNeedsEveryPart) {
   EXPECT_EQ(cell.closed()[2].jobs.at(0).window.memory_limit_bytes, 70);
 }
 
-// Values that mean "no limit" in cgroup v1, and in Docker before 1.10.
+// Values that mean "no limit" in cgroup v1, and in Docker before 1.10, count as no limit.
 TEST(LiveWindows, ALimitThatNoMachineHasIsNone) {
   for (const double none : {9223372036854771712.0, 18446744073709551615.0, 0x1p60}) {
     Cell cell;
@@ -624,7 +624,7 @@ RC_GTEST_PROP(LiveWindows, OrderAndSplittingDoNotMatter, ()) {
     for (size_t n = *rc::gen::inRange<size_t>(1, 5); n > 0 && i < shuffled.size(); --n)
       some.push_back(shuffled[i++]);
     split.Send(some);
-    split.Close(0);  // closes no window
+    split.Close(0);  // this call closes no window
   }
   // The first window may close before the other windows are complete; its contents do not change.
   split.Close(420);

@@ -23,7 +23,7 @@ struct OomSighting {
   uint64_t kills = 1;           // number of kills since the previous sample; at most kMostKillsAtOnce
   std::optional<double> limit;  // limit in force at the kill, bytes; absent if the source does not report it
   Timestamp since = time;       // earliest possible time of the kill
-  bool is_first = false;        // OomWatch::Kill::is_first
+  bool is_first = false;        // true if no earlier end of the container was known, as in OomWatch::Kill
   std::optional<Timestamp> shown = {};  // OomWatch::Kill::shown_ms
 };
 
@@ -70,7 +70,7 @@ class OomSightings {
   static bool IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind);
 
   std::vector<RawOom> ooms_;
-  absl::flat_hash_map<uint64_t, LastOoms> last_oom_;  // key: hash of task entry and part
+  absl::flat_hash_map<uint64_t, LastOoms> last_oom_;  // last kills by the hash of task entry and part
 };
 
 }  // namespace taut::server

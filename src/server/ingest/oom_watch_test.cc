@@ -317,7 +317,7 @@ TEST(KubeStateMetrics, AKillThatTwoSourcesTellIsOne) {
   cell.Take("container_oom_events_total", "app", 0, 0);
   cell.Take("container_oom_events_total", "app", 1, 1);
   EXPECT_EQ(cell.Kills(), 1U);
-  cell.State(4, 1, true);  // restarted after a back-off
+  cell.State(4, 1, true);  // the container was restarted after a back-off
   EXPECT_EQ(cell.Kills(), 0U);
   cell.State(20, 2, true);
   EXPECT_EQ(cell.Kills(), 1U);
@@ -342,13 +342,13 @@ TEST(KubeStateMetrics, KillsInARowAreKillsEachByItsDate) {
               minute);
   };
   cell.State(0, 0, false);
-  cell.State(1, 1, true);  // killed and restarted
+  cell.State(1, 1, true);  // the container was killed and restarted
   ended(30, 1);
   EXPECT_EQ(cell.Kills(), 1U);
-  cell.State(2, 1, true);  // killed again, and in the back-off
+  cell.State(2, 1, true);  // the container was killed again, and is in the back-off
   ended(75, 2);
   EXPECT_EQ(cell.Kills(), 1U);
-  cell.State(3, 2, true);  // restarted
+  cell.State(3, 2, true);  // the container was restarted
   EXPECT_EQ(cell.Kills(), 0U);
   cell.Take("kube_pod_container_status_terminated_reason", "app", 0, 3, {{"reason", "OOMKilled"}});
   cell.Take("kube_pod_container_status_terminated_reason", "app", 1, 4, {{"reason", "OOMKilled"}});
@@ -356,7 +356,7 @@ TEST(KubeStateMetrics, KillsInARowAreKillsEachByItsDate) {
   cell.State(5, 3, true);
   ended(240, 5);
   EXPECT_EQ(cell.Kills(), 0U);
-  cell.State(6, 4, true);  // restarted once more
+  cell.State(6, 4, true);  // the container was restarted once more
   ended(350, 6);
   EXPECT_EQ(cell.Kills(), 1U);
 }

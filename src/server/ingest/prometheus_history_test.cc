@@ -27,9 +27,9 @@ MappingRule Rule(std::string metric, SeriesKind kind) {
 // A fake server with series that have one sample every `every_s`. It answers queries of the form
 // SELECTOR[Ns].
 struct Fake {
-  std::map<std::string, int> series_of = {{"cpu", 2}, {"owner", 1}};  // key: metric; value: number of series
+  std::map<std::string, int> series_of = {{"cpu", 2}, {"owner", 1}};  // number of series by metric
   int64_t every_s = 30;
-  int64_t server_time = 0;  // 0: the server does not answer
+  int64_t server_time = 0;  // present time of the server; 0: the server does not answer
   size_t max_samples = SIZE_MAX;
   // Returns the response to the nth request; nullopt: the usual response.
   std::function<std::optional<HttpResponse>(const HttpRequest&, int nth)> first;

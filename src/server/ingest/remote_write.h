@@ -20,7 +20,7 @@ namespace taut::server {
 
 struct RemoteSample {
   double value = 0;
-  int64_t timestamp_ms = 0;  // milliseconds since the Unix epoch
+  int64_t timestamp_ms = 0;  // time in milliseconds since the Unix epoch
 };
 
 // One series of a request. All views are valid during the call that receives it.

@@ -36,7 +36,7 @@ class SourceNames {
   std::string Listed(uint64_t sources) const;
 
  private:
-  std::vector<std::string> names_ = {"agents"};  // at most 64 names
+  std::vector<std::string> names_ = {"agents"};  // names of sources, at most 64
 };
 
 // Encodes labels in one string, to save memory.
@@ -55,7 +55,7 @@ class SeriesJobs {
     bool has_container_ids : 1 = false;  // true if some of the job's series name their container
     bool knows_starts : 1 = false;
     WorkloadParts parts;   // parts of the job's workload within the name
-    uint64_t sources = 0;  // one bit per source in SourceNames
+    uint64_t sources = 0;  // bits of the sources in SourceNames
 
     // Returns the sources if there are at least two, because there may be two workloads with one name; else
     // 0. Ignores agents if series name their containers, because the containers that agents measure are then

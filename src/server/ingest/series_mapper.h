@@ -34,7 +34,7 @@ struct SeriesBinding {
   uint32_t task_entry = 0;
   float scale = 1;
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
-  uint16_t signal = 0;  // Mapping::signal
+  uint16_t signal = 0;  // number of the signal as in Mapping
   bool in_use = false;
   bool uses_owner = false;
   // True for a series of an init container, and for a limit that an agent may have set. Such a series is not
@@ -211,16 +211,16 @@ class SeriesMapper {
   uint64_t version_ = 0;
   bool wants_starts_ = false;
 
-  absl::flat_hash_map<uint64_t, Entry> series_;       // entries by fingerprint
-  absl::flat_hash_map<uint64_t, std::string> facts_;  // key: fingerprint; value: child or pod of the fact
+  absl::flat_hash_map<uint64_t, Entry> series_;               // entries by fingerprint
+  absl::flat_hash_map<uint64_t, std::string> facts_;          // child or pod of the fact, by fingerprint
   absl::flat_hash_map<uint64_t, MeasuredPod> pods_measured_;  // pods with series of usage, by fingerprint
   std::vector<SeriesBinding> bindings_;                       // bindings by slot
-  std::vector<uint8_t> rebind_;                               // by slot: 1 if the slot's job may have changed
+  std::vector<uint8_t> rebind_;                               // 1 if the slot's job may have changed, by slot
   std::vector<uint32_t> free_slots_;
-  SlotLists slots_of_pod_;                               // key: hash of "scope/Pod/name"
-  SlotLists slots_of_container_;                         // key: hash of the container's ID
-  absl::flat_hash_map<uint64_t, Claim> claims_;          // key: hash of the container's ID
-  absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // key: hash of "scope/Pod/name"
+  SlotLists slots_of_pod_;                               // slots by the hash of "scope/Pod/name"
+  SlotLists slots_of_container_;                         // slots by the hash of the container's ID
+  absl::flat_hash_map<uint64_t, Claim> claims_;          // claims by the hash of the container's ID
+  absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // labels of pods by the hash of "scope/Pod/name"
   // Owners that several series have reported. Key: hash of the child; value: fingerprint of the last series.
   absl::flat_hash_map<uint64_t, uint64_t> retold_;
   ReplicaCounts replica_counts_;

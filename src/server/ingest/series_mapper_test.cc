@@ -266,7 +266,8 @@ TEST(SeriesMapper, LooksAgainWhenAnOwnerBecomesKnown) {
   const auto again = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
   EXPECT_EQ(again.slot, a.slot);
   EXPECT_EQ(JobOf(mapper, a.slot), "shop/rollout/storefront");
-  EXPECT_EQ(JobOf(mapper, side.slot), "shop/deployment/web");  // until the series is resolved again
+  // The job stays until the series is resolved again.
+  EXPECT_EQ(JobOf(mapper, side.slot), "shop/deployment/web");
   Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z", "proxy"));
   EXPECT_EQ(JobOf(mapper, side.slot), "shop/rollout/storefront");
   EXPECT_EQ(mapper.binding(side.slot).task, mapper.binding(a.slot).task);

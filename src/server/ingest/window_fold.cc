@@ -300,7 +300,7 @@ void WindowFold::AddMeasured(int64_t ms, double value, Measure measure, Sum& sum
 
 WindowFold::Sum WindowFold::Sweep(std::span<const FoldSeries> series, Measure measure) {
   Sum sum;
-  // If there is only one series, its steps do not overlap and need no sort. This is the usual case.
+  // If there is only one series, its steps do not overlap and need no sort. Most tasks have only one series.
   if (used_parts_.size() == 1 && !needs_all_) {
     for (size_t i = 0; i < steps_.size(); i += 2) {
       AddPiece(steps_[i].time_ms, steps_[i + 1].time_ms, steps_[i].value, measure, sum);

@@ -32,7 +32,7 @@ struct WorkloadPart {
 // A fact about a pod or its owner. Series of other sources that name the pod are mapped to its job by this
 // fact.
 struct WorkloadFact {
-  SeriesKind kind = SeriesKind::kOwner;  // kOwner, kInitContainer or kPodLabels
+  SeriesKind kind = SeriesKind::kOwner;  // kind of the fact: kOwner, kInitContainer or kPodLabels
   std::string about;               // child of OwnerTable: "shop/Pod/web-0", "shop/ReplicaSet/web-5d4f8c7b9d"
   std::string says = {};           // owner ("ReplicaSet/web-5d4f8c7b9d"), container or program
   std::vector<Label> labels = {};  // labels of kPodLabels, with the names of kube-state-metrics

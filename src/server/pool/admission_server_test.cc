@@ -175,7 +175,7 @@ TEST_F(AdmissionServerTest, SilentConnectionsKeepNoCallOut) {
     Connect(grpc::InsecureChannelCredentials());
     const grpc::Status status = stub_->Check(Call().get(), AskForTwoCores(), &verdict);
     EXPECT_TRUE(status.ok()) << i << ": " << status.error_message();
-    refused.push_back(std::move(stub_));  // keeps the connection open
+    refused.push_back(std::move(stub_));  // the stub keeps the connection open
   }
   EXPECT_TRUE(kept->Check(Call().get(), AskForTwoCores(), &verdict).ok()) << "one that has called stays";
   EXPECT_GE(server_->counts().rejected_connections, 25U);

@@ -71,7 +71,7 @@ class BudgetComponent final : public Component {
   const DaemonContext& context_;
   std::unique_ptr<BudgetService> service_;
   double next_s_ = 0;
-  brain::GroupHolds held_;  // holds as last logged
+  brain::GroupHolds held_;  // last logged holds
   std::string said_;        // last logged failure
 };
 

@@ -181,7 +181,7 @@ TEST_F(BudgetServiceTest, GroupsOfLabelsNeedNoQuota) {
   EXPECT_EQ(Spent(*view, brain::Business("label:team=shop")), brain::Coins(100));
   EXPECT_EQ(view->spent.total, brain::Coins(107));
   EXPECT_EQ(view->spent.unfunded, brain::Coins(7));
-  SetTime(brain::kDecember + 7200);  // the next month
+  SetTime(brain::kDecember + 7200);  // a time in the next month
   ASSERT_EQ(service->Step(), absl::OkStatus());
   EXPECT_EQ(Spent(**service->View(), brain::Business("label:team=shop")), brain::Money());
   EXPECT_EQ((*service->View())->accounts.Find(brain::Business("label:team=shop"))->balance(),
@@ -190,7 +190,7 @@ TEST_F(BudgetServiceTest, GroupsOfLabelsNeedNoQuota) {
 
 TEST_F(BudgetServiceTest, SaysWhichGroupsMayStartNothingNew) {
   brain::BudgetDefinition refusing = brain::TwoBusinesses();
-  refusing.groups[1].when_spent = brain::WhenSpent::kRefuse;  // web, for which retail pays
+  refusing.groups[1].when_spent = brain::WhenSpent::kRefuse;  // group web, for which retail pays
   auto service = Open(refusing);
   ASSERT_EQ(service->Step(), absl::OkStatus());
   EXPECT_EQ(service->WhyHeld("web"), "");
@@ -287,7 +287,7 @@ TEST_F(BudgetServiceTest, ClosesPeriodsOnceAlsoAfterALongStop) {
   ASSERT_EQ(service->Step(), absl::OkStatus());
   history_.Spend(1, brain::kNovember + 2 * kDaySeconds, 400);
   history_.Spend(1, brain::kDecember + 2 * kDaySeconds, 5000);
-  SetTime(brain::kDecember + 70 * kDaySeconds);  // time in February
+  SetTime(brain::kDecember + 70 * kDaySeconds);  // a time in February
   history_.fails = absl::UnavailableError("busy");
   EXPECT_FALSE(service->Step().ok());
   history_.fails = absl::OkStatus();
@@ -350,7 +350,7 @@ TEST_F(BudgetServiceTest, AClockThatGoesBackChangesNoOrder) {
 
 TEST_F(BudgetServiceTest, ADamagedLedgerIsReadOnly) {
   brain::BudgetDefinition refusing = brain::TwoBusinesses();
-  refusing.groups[1].when_spent = brain::WhenSpent::kRefuse;  // web, for which retail pays
+  refusing.groups[1].when_spent = brain::WhenSpent::kRefuse;  // group web, for which retail pays
   {
     auto service = Open(refusing);
     ASSERT_EQ(service->Step(), absl::OkStatus());

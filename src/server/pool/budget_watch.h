@@ -10,12 +10,12 @@ namespace taut::server {
 
 // Spending of a budget in the open period.
 struct BudgetState {
-  std::string name;              // for texts: "business=retail", or "team=shop" of the setting prices.budgets
-  double budget = 0;             // amount of the budget, > 0
-  double spent = 0;              // spending since the start of the period
-  double forecast = 0;           // spending by the end of the period at the rate of the last 7 days
-  std::string currency;          // currency or internal unit
-  std::string period = "month";  // for texts: "the quarter's budget"
+  std::string name;      // name in texts: "business=retail", or "team=shop" of the setting prices.budgets
+  double budget = 0;     // amount of the budget, > 0
+  double spent = 0;      // spending since the start of the period
+  double forecast = 0;   // spending by the end of the period at the rate of the last 7 days
+  std::string currency;  // currency or internal unit
+  std::string period = "month";  // period in texts: "the quarter's budget"
 };
 struct BudgetStates {
   int64_t period_from_s = 0;
@@ -46,7 +46,7 @@ class BudgetWatch {
     bool forecast = false;
   };
   std::vector<double> shares_;
-  std::map<std::string, Said> said_;  // key: name of the budget
+  std::map<std::string, Said> said_;  // last notices by the name of the budget
 };
 
 }  // namespace taut::server

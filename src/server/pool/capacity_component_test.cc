@@ -60,7 +60,7 @@ TEST_F(CapacityComponentTest, ItStartsBehindThePartsThatItReads) {
   EXPECT_THAT(std::vector(run->after().begin(), run->after().end()),
               ElementsAre("machines", "quota", "prices"));
   EXPECT_FALSE(run->service()->window().has_value());
-  run->Save();  // saves nothing, because no window was closed
+  run->Save();  // this call saves nothing, because no window was closed
   EXPECT_THAT(log_.lines(), ElementsAre());
 }
 

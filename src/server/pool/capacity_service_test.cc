@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 constexpr int32_t kDay = kWindowsPerDay;
-constexpr int32_t kStart = 20'000 * kDay;  // midnight
+constexpr int32_t kStart = 20'000 * kDay;  // a midnight
 
 std::string TextOf(const CapacityService& service, std::string_view horizon) {
   const auto view = service.View();

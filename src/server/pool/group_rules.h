@@ -25,7 +25,7 @@ class GroupRules {
   static absl::StatusOr<GroupRules> Make(const GroupRuleOptions& options);
 
   struct Place {
-    std::string group, tier;  // names; `group` is "" if a label of the template is missing
+    std::string group, tier;  // names of group and tier; `group` is "" if a label of the template is missing
   };
   // Returns the group and the tier of a job.
   Place Of(const JobRecord& job) const;

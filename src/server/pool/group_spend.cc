@@ -28,7 +28,7 @@ class GroupsOfJobs {
 
  private:
   std::vector<std::string> Find(JobId id) {
-    JobRecord record;  // without labels, if the job has no record
+    JobRecord record;  // record; without labels if the store has none
     if (const JobView* known = view_.Find(id); known != nullptr) {
       record = *known->record;
     } else if (absl::StatusOr<JobRecord> gone = history_.Job(id); gone.ok()) {

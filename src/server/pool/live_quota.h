@@ -93,8 +93,8 @@ class LiveQuota {
   const std::function<double()> steady_s_;
   const double hold_s_;
   bool has_tasks_ = false;
-  std::unordered_map<std::string, LiveTask> tasks_;  // key: name of the task
-  std::unordered_map<std::string, Held> held_;       // key: name of the task, or UID of a task without a name
+  std::unordered_map<std::string, LiveTask> tasks_;  // tasks by name
+  std::unordered_map<std::string, Held> held_;       // held tasks by name, or by UID if a task has no name
   // Ends of holds, ascending; includes tasks for which no quota is held any more.
   std::deque<std::pair<double, std::string>> ends_;
   uint64_t nameless_ = 0;

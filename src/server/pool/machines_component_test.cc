@@ -44,7 +44,7 @@ TEST_F(MachinesComponentTest, BeforeAWindowNothingIsKnown) {
   EXPECT_THAT(log_.lines(), SizeIs(0));
   EXPECT_THAT(MetricsOf(*run), Not(HasSubstr("tautd_machines{")));
   EXPECT_THAT(MetricsOf(*run), HasSubstr("tautd_machines_failed_saves_total 0\n"));
-  run->Save();  // saves nothing, because no window was closed
+  run->Save();  // this call saves nothing, because no window was closed
   run->Stop();
 }
 

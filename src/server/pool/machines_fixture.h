@@ -19,7 +19,7 @@ class MadeMachines {
   };
   // Tasks by machine and name of the task. A task TASK belongs to the job "job-TASK".
   std::map<std::string, std::map<std::string, MadeTask>> machines;
-  std::map<std::string, PlacedAmounts> capacity;  // key: machine; default: 16 cores and 64e9 bytes
+  std::map<std::string, PlacedAmounts> capacity;  // capacity by machine; absent: 16 cores and 64e9 bytes
   std::string source = "kubernetes";
 
   // Returns the placement with the task numbers of the last window.

@@ -62,7 +62,8 @@ void PricesComponent::Record(std::string text, int64_t now_s) {
     if (parsed.ok()) record = *std::move(parsed);
   }
   if (!read.ok()) {
-    // It is now unknown whether the file changes past bills. Bills therefore show the change that is added below.
+    // Without the record, tautd cannot determine whether the file changes past bills. Bills therefore show the
+    // change that is added below.
     context_.log->Error(StrCat("the record of prices cannot be read: ", Message(read),
                                "; earlier changes of prices are not shown with bills"));
     record.changes.push_back({now_s,

@@ -94,7 +94,7 @@ absl::Status QuotaComponent::Start() {
   for (const std::string& warning : warnings) context_.log->Warn(warning);
   for (const std::string& warning : service_->warnings()) context_.log->Warn(warning);
   Load();
-  service_->OnWindow(*context_.control->view());  // computes the use in the restored last window
+  service_->OnWindow(*context_.control->view());  // this call computes the use in the restored last window
   context_.control->OnTick([this](const TickEvents& events) {
     if (events.window != nullptr && !events.past) service_->OnWindow(*context_.control->view());
   });

@@ -125,7 +125,7 @@ TEST_F(Service, AJobThatIsGoneForAWhileStillCountsAndASilentSourceChangesNothing
   service->OnWindow(View({Job(1, "a/web", "a", 3)}));
   service->OnWindow(
       View({Job(1, "a/web", "a", 3), Job(2, "a/db", "a", 1, kQuotaWindow + 2)}, kQuotaWindow + 2));
-  EXPECT_EQ(InUse(*service, "a"), 4000);  // use after 10 minutes
+  EXPECT_EQ(InUse(*service, "a"), 4000);  // the use after 10 minutes
   service->OnWindow(
       View({Job(1, "a/web", "a", 3), Job(2, "a/db", "a", 1, kQuotaWindow + 4)}, kQuotaWindow + 4));
   EXPECT_EQ(InUse(*service, "a"), 1000);

@@ -53,7 +53,7 @@ class RunningWork {
   const double keep_s_;
   mutable std::mutex mutex_;
   bool known_ = false;
-  std::unordered_map<std::string, std::string> tasks_;  // key: name of the task; value: key of its workload
+  std::unordered_map<std::string, std::string> tasks_;  // key of the task's workload, by the name of the task
   std::unordered_map<std::string, Work> works_;
   // Ends of keep_s for workloads without tasks, ascending. Includes some workloads that have tasks again.
   std::deque<std::pair<double, std::string>> ends_;

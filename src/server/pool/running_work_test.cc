@@ -20,7 +20,7 @@ class RunningWorkTest : public ::testing::Test {
   RunningWork work_{[this] { return now_s_; }, 3600};
 };
 
-// Events of the tasks of "web" in order, each with the expected result for the next task.
+// Adds and removes tasks of "web" in order, and checks after each event whether the next task is new work.
 TEST_F(RunningWorkTest, DistinguishesWhatReplacesATaskFromNewWork) {
   struct Step {
     const char* what;

@@ -31,7 +31,7 @@ class InMemoryStates final : public States {
   absl::Status fails;
 
  private:
-  std::mutex mutex_;  // guards states_
+  std::mutex mutex_;  // lock for states_
   std::map<std::string, std::string, std::less<>> states_;
   InMemoryRequestLog requests_, budgets_;
 };

@@ -48,12 +48,12 @@ class InMemoryStore final : public Store, public History {
   uint64_t LastOom() const;
 
   const Retention keep_;
-  std::mutex mutex_;  // guards all members below but states_
+  std::mutex mutex_;  // lock for all members below except states_
   PassEnds ends_;
   std::map<uint32_t, JobRecord> jobs_;
-  std::map<uint32_t, int64_t> forgotten_;  // key: job; value: time of forgetting
+  std::map<uint32_t, int64_t> forgotten_;  // time at which the job was forgotten, by job
   std::map<uint32_t, PastState> pasts_;
-  std::map<std::pair<int32_t, uint32_t>, JobDay> past_days_;  // key: day and job
+  std::map<std::pair<int32_t, uint32_t>, JobDay> past_days_;  // days by day and job
   std::map<WindowId, std::vector<AccountEntry>> account_;
   std::vector<LateAccount> late_account_;
   std::map<WindowId, ClosedWindow> windows_;
@@ -63,7 +63,7 @@ class InMemoryStore final : public Store, public History {
   std::map<uint64_t, SettingChange> settings_;
   std::map<uint32_t, Checkpoint> checkpoints_;
   std::map<WindowId, FleetPoint> fleet_;
-  InMemoryStates states_;  // uses its own mutex
+  InMemoryStates states_;  // states, guarded by a mutex of their own
 };
 
 }  // namespace taut::server

@@ -57,7 +57,7 @@ std::string PastsText(Store& store) {
 // Usage read from a source of history precedes the measured usage in the job's history.
 TEST_P(PastDaysTest, ThePastOfAJobComesBeforeItsOwnWindows) {
   constexpr JobId kJob{3}, kOther{8};
-  PassMaker maker(4, 1, kFirstPastWindow);  // windows of job 3 only
+  PassMaker maker(4, 1, kFirstPastWindow);  // this pass has windows of job 3 only
   OwnedPass pass;
   pass.new_jobs = {{kJob, "late", {}, 0}, {kOther, "new", {}, 0}};
   pass.window = maker.Window();

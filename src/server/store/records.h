@@ -49,7 +49,8 @@ class RowSum {
   ByteWriter out_{&bytes_};
 };
 int64_t SumOf(const JobRecord& job);
-int64_t SumOf(const Decision& decision);  // excludes the outcome of the decision, which changes
+// Excludes the outcome of the decision, because the outcome changes.
+int64_t SumOf(const Decision& decision);
 int64_t SumOf(const OomRecord& oom);
 int64_t SumOf(const TierAct& act);
 int64_t SumOf(const SettingChange& setting);

@@ -24,7 +24,7 @@ namespace taut::server {
 namespace {
 
 constexpr std::string_view kMagic = "TAUTSMP1";
-constexpr size_t kHeadBytes = 4 + 8 + 8 + 8;  // sizes of length, checksum, now and newest
+constexpr size_t kHeadBytes = 4 + 8 + 8 + 8;  // size of length, checksum, now and newest
 constexpr size_t kMostBuffered = size_t{32} << 20;
 constexpr size_t kMostBody = size_t{256} << 20;
 
@@ -222,7 +222,7 @@ absl::Status SampleLogFile::Read(absl::FunctionRef<void(const LoggedWrite&)> yie
         const auto sum = head.Get<uint64_t>();
         const auto now_us = head.Get<int64_t>();
         const auto its_newest_us = head.Get<int64_t>();
-        if (length > kMostBody || length > rest.size() - kHeadBytes) break;  // torn by a kill
+        if (length > kMostBody || length > rest.size() - kHeadBytes) break;  // a kill has torn this entry
         const std::string_view body = rest.substr(kHeadBytes, length);
         if (SumOf(now_us, its_newest_us, body) != sum) {
           on_damage(StrCat(path, ": damaged at byte ", bytes.size() - rest.size(),
@@ -241,7 +241,7 @@ absl::Status SampleLogFile::Read(absl::FunctionRef<void(const LoggedWrite&)> yie
 }
 
 uint64_t SampleLogFile::unwritten_bytes() const {
-  const std::lock_guard file_lock(file_mutex_);  // waits for a write in progress
+  const std::lock_guard file_lock(file_mutex_);  // this lock waits for a write in progress
   const std::lock_guard lock(buffer_mutex_);
   return buffer_.size();
 }

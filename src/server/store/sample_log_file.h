@@ -58,7 +58,7 @@ class SampleLogFile final : public SampleLog {
   void DropOldest();
 
   const SampleLogOptions options_;
-  mutable std::mutex file_mutex_;  // guards the files; locked before buffer_mutex_
+  mutable std::mutex file_mutex_;  // lock for the files, locked before buffer_mutex_
   std::deque<Segment> segments_;  // segments by ascending number; an open fd_ is the file of the last segment
   int fd_ = -1;
   absl::Status unsynced_;         // error of the sync of closed segments since the last Flush(sync)

@@ -83,7 +83,7 @@ TEST(SampleLogFile, ATornTailIsLeftOutAndDamageIsReported) {
   EXPECT_TRUE(found.damage.empty()) << "that is what a kill leaves";
   {
     std::fstream file(first, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(8 + 28);  // start of the first body
+    file.seekp(8 + 28);  // position of the first body
     file.put('x');
   }
   found = ReadAll(options);

@@ -47,7 +47,7 @@ class StateRows final : public States {
         requests_("request_log", db_.get(), &mutex_, place),
         budgets_("budget_ledger", db_.get(), &mutex_, place) {}
 
-  std::mutex mutex_;  // guards the connection
+  std::mutex mutex_;  // lock for the connection
   const std::unique_ptr<Database> db_;
   const FilePlace* const place_;
   Statement put_{db_.get(), "INSERT OR REPLACE INTO states VALUES(?1, ?2, ?3)"};

@@ -23,7 +23,7 @@ struct Checkpoint {
   // Number of the chunk, a group of jobs. A later checkpoint of the same chunk replaces this checkpoint.
   uint32_t chunk = 0;
   WindowId through;   // last window whose data the state includes
-  std::string bytes;  // "": the chunk has no jobs any more, and the store deletes its checkpoint
+  std::string bytes;  // state; "": the chunk has no jobs any more, and the store deletes its checkpoint
 };
 // Chunk ID of a checkpoint without state. Such a checkpoint means that every older checkpoint is valid up to this
 // checkpoint's `through`, because the jobs of older checkpoints have not changed since.
@@ -38,7 +38,8 @@ inline constexpr uint32_t kActuatorChunk = UINT32_MAX - 2;
 enum class PastState : uint8_t { kRead = 1, kNothing = 2 };
 struct JobPast {
   JobId job;
-  std::optional<PastState> state;  // nullopt: usage of a gap; does not change the job's stored state
+  // Result of the request; nullopt: usage of a gap, which does not change the stored state.
+  std::optional<PastState> state;
   // Days in ascending order, each once. Windows that were measured live or are already stored are ignored.
   std::vector<JobDay> days;
 };

@@ -370,7 +370,7 @@ RC_GTEST_PROP(StoreProperty, TheFileAnswersAsMemoryDoes, ()) {
   const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 14));
   for (const int step : steps) {
     if (step < 10) {
-      const OwnedPass pass = maker.Pass(step * step);  // up to 81 windows left out
+      const OwnedPass pass = maker.Pass(step * step);  // a pass that leaves out up to 81 windows
       RC_ASSERT(memory.store().Commit(pass.View()).ok());
       RC_ASSERT(file.store().Commit(pass.View()).ok());
     } else if (step < 13) {

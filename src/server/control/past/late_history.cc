@@ -360,7 +360,7 @@ absl::Status LateHistory::FindJobs(const std::vector<LateJob>& jobs, const PastF
                                    Timestamp to, std::vector<Found>& found) {
   PastFold fold(mapping_, options_.ingest, WindowId::Of(from), jobs);
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
-  std::map<std::string_view, SeriesSelection> by_name;  // key: job
+  std::map<std::string_view, SeriesSelection> by_name;  // series by the name of the job
   absl::Status s = history_->ReadSeries(usage_, from, to, context_.stopping, [&](auto labels) {
     const LateJob* job = fold.WantedBy(added_.AddTo(labels));
     if (job == nullptr) return absl::OkStatus();

@@ -33,7 +33,7 @@ class WorkloadDirectory {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, WorkloadIdentity> identities_;  // key: WorkloadKey()
+  std::map<std::string, WorkloadIdentity> identities_;  // identities by WorkloadKey()
 };
 
 struct WorkloadEvent {

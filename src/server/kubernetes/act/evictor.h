@@ -63,7 +63,7 @@ class Evictor {
   const Options options_;
   const Cluster* const cluster_;
   ClusterWriter* const writer_;
-  std::map<std::string, State> states_;  // key: WorkloadKey()
+  std::map<std::string, State> states_;  // states by WorkloadKey()
 };
 
 }  // namespace taut::server

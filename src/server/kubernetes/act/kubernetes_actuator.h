@@ -364,8 +364,8 @@ class KubernetesActuator final : public Actuator {
   };
   // Accepted patches that the watch does not show yet, by UID of the pod.
   std::map<std::string, std::vector<Sent>> sent_;
-  std::map<std::string, LowPod> low_;     // key: UID of the pod
-  std::map<std::string, Rolled> rolled_;  // key: WorkloadKey() of the workload
+  std::map<std::string, LowPod> low_;     // low pods by UID
+  std::map<std::string, Rolled> rolled_;  // results by WorkloadKey() of the workload
   std::set<std::string> held_;            // workloads whose template another program changed
   std::map<StandingOrders::Key, std::map<std::string, PodMemory>> memory_;  // the inner key is the pod's UID
   double terms_at_s_ = 0;
@@ -382,7 +382,7 @@ class KubernetesActuator final : public Actuator {
   std::set<StandingOrders::Key> due_;
   bool has_new_orders_ = false;                  // true: due_ contains new orders
   std::map<StandingOrders::Key, double> again_;  // steady time at which the key is due
-  std::map<std::string, ScaleOrder> scales_;     // key: name of the job
+  std::map<std::string, ScaleOrder> scales_;     // orders for replicas by the name of the job
   bool has_new_scale_ = false;
   bool resizes_ = true;  // false: the API server has no pods/resize, so amounts of new pods are final
   std::vector<OutcomeUpdate> outcomes_;

@@ -219,7 +219,7 @@ TEST_F(Actuator, ARequestAloneFollowsEachOrder) {
 
 TEST_F(Actuator, NothingIsLoweredWhileAPodStarts) {
   Pod young = TestPod(kPodA);
-  young.started_s = 950;  // the current time is 1000
+  young.started_s = 950;  // 50 s before the current time
   cluster_.pods().Replace({young});
   Order(Memory(7, 40));
   actuator_->Step();
@@ -242,7 +242,7 @@ TEST_F(Actuator, NothingIsLoweredWhileAPodStarts) {
 TEST_F(Actuator, TheGraceIsThatOfTheJobAndAChangeOfItCountsForWhatWaits) {
   terms_->startup_grace_s = 60;
   Pod young = TestPod(kPodA);
-  young.started_s = 970;  // the current time is 1000
+  young.started_s = 970;  // 30 s before the current time
   cluster_.pods().Replace({young});
   Order(Memory(7, 40));
   actuator_->Step();
@@ -260,7 +260,7 @@ TEST_F(Actuator, TheGraceIsThatOfTheJobAndAChangeOfItCountsForWhatWaits) {
 
 TEST_F(Actuator, AContainerThatHasJustRestartedStartsToo) {
   Pod pod = TestPod(kPodA);
-  pod.started_s = 100;  // the current time is 1000
+  pod.started_s = 100;  // 900 s before the current time
   pod.containers[0].started_s = 900;
   cluster_.pods().Replace({pod});
   Order(Memory(7, 40));
@@ -313,7 +313,7 @@ TEST_F(Actuator, SaysWhatTheKubeletSays) {
 
 // While a resize is refused, the kubelet resizes nothing else in the pod, neither CPU nor other containers.
 TEST_F(Actuator, ALowerMemoryLimitThatTheKubeletRefusesIsWithdrawn) {
-  Pod pod = TestPod(kPodA);  // runs with 64 MiB
+  Pod pod = TestPod(kPodA);  // the pod runs with 64 MiB
   pod.containers[0].actual_limits = pod.containers[0].limits;
   pod.containers[0].actual_requests = pod.containers[0].requests;
   cluster_.pods().Replace({pod});

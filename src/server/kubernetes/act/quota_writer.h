@@ -82,7 +82,7 @@ class QuotaWriter {
   std::map<std::string, Entry> entries_;
   bool asked_ = false;
   double ask_again_s_ = 0;
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // lock for the members below
   Counts counts_;
   std::string last_error_;
 };

@@ -19,7 +19,7 @@ namespace taut::server {
 
 struct StandingOrder {
   uint64_t decision = 0;
-  std::optional<double> value;  // cores or bytes per pod; absent: the owner's amounts
+  std::optional<double> value;  // amount in cores or bytes per pod; absent: the owner's amounts
 };
 
 class StandingOrders {

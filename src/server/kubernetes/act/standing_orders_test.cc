@@ -50,7 +50,7 @@ TEST(StandingOrdersState, OfTheFirstVersionIsRead) {
   out.PutVarint(7);  // ID of the decision
   out.Put(uint8_t{1});
   out.Put(1e9);
-  out.Put(int64_t{0});  // Entry::without_pods_s
+  out.Put(int64_t{0});  // value of Entry::without_pods_s
   out.PutVarint(0);     // number of orders for single pods
   out.PutVarint(1);     // number of reports
   out.PutVarint(7);

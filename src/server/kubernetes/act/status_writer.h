@@ -90,7 +90,7 @@ class StatusWriter {
   // built-in kinds, which one manifest grants, or the name of a custom kind.
   std::string RightFor(const std::string& kind) const;
   std::string WayOut(const std::string& right) const;
-  void ForgetErrorsOfRights();  // deletes errors of permissions that are no longer refused anywhere
+  void ForgetErrorsOfRights();  // Deletes errors of permissions that are no longer refused anywhere.
 
   const Options options_;
   mutable std::mutex mutex_;
@@ -98,7 +98,7 @@ class StatusWriter {
   // found custom kinds; key: kind as in the names of jobs
   std::map<std::string, FoundKind> custom_;
   std::map<std::pair<std::string, std::string>, double> forbidden_until_s_;  // key: kind and namespace
-  // error of the first refusal; key: missing permission
+  // error of the first refusal, by missing permission
   std::map<std::string, std::string> forbidden_errors_;
   std::string last_error_;
   Counts counts_;

@@ -22,9 +22,9 @@ namespace taut::server {
 
 // Wanted amount of one resource of a container.
 struct TemplateWish {
-  std::string container;  // name; "": the only container
+  std::string container;  // name of the container; "": the only container
   Resource resource = Resource::kCpu;
-  std::optional<double> amount;  // cores or bytes; absent: the owner's amount
+  std::optional<double> amount;  // wanted cores or bytes; absent: the owner's amount
   Allocation allocation;
   double change_period_s = 3600;
   std::string set_by = {}, scaled_by = {};  // claims of other programs, as in FieldClaims

@@ -16,9 +16,9 @@ namespace taut::server {
 
 // An order for a container of every pod of a workload.
 struct PodOrder {
-  std::string container;  // name; "": the only container of the pod
+  std::string container;  // name of the container; "": the only container of the pod
   Resource resource = Resource::kCpu;
-  double amount = 0;  // cores or bytes
+  double amount = 0;  // ordered amount in cores or bytes
   Allocation allocation;
   std::string scaled_by = {};  // autoscaler that relies on the request, as in FieldClaims; "": none
   // Amount in the first minutes after a start, above `amount`; absent: none. If the pod cannot have this amount,

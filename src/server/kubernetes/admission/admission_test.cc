@@ -82,7 +82,7 @@ TEST(Admission, WhatWasNotedIsTheOwnersAgain) {
   pod.name = "web-5d4f8c7b9d-aaaaa";
   cluster.pods().Replace({pod});
   cluster.pods().SetOwnersAmounts({"shop", "ReplicaSet", "web-5d4f8c7b9d"},
-                                  nullptr);  // unknown template
+                                  nullptr);  // null: the template is unknown
   EXPECT_EQ(cluster.pods().Of({"shop", "deployment", "web", "app"})[0]->containers[1].owner_limits,
             (Amounts{0.2, std::nullopt}));
   // A quarter is the owner's ratio, so the annotation does not change.

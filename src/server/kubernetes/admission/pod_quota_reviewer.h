@@ -25,7 +25,7 @@ class PodQuotaReviewer {
   struct Options {
     bool refuse = false;                  // false: pods beyond quota are allowed with a warning
     QuotaService* service = nullptr;      // quota service; must outlive the reviewer, like `cluster`
-    const Cluster* cluster = nullptr;     // provides the workload of a pod
+    const Cluster* cluster = nullptr;     // source of the workload of each pod
     std::vector<std::string> job_labels;  // pod labels that become labels of jobs (ingest.job_labels)
     std::function<bool(const Pod&)> is_watched;
     std::function<double()> steady_s;  // steady clock, for workloads that ran recently

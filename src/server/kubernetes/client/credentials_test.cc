@@ -66,7 +66,7 @@ TEST_F(CredentialsTest, TheNextOneIsGotWhileTheClientsGoOn) {
   now_s_ += 839;
   EXPECT_EQ(Token(), "t1");
   EXPECT_EQ(runs_, 1);
-  now_s_ += 1;  // a minute before the expiry
+  now_s_ += 1;  // the clock is now a minute before the expiry
   blocked_ = true;
   EXPECT_EQ(Token(), "t1");
   AwaitRuns(2);

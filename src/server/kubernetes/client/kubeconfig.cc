@@ -187,7 +187,7 @@ class Reader {
 
   std::string Path(const std::string& text) const {
     if (text.empty()) return "";
-    return (std::filesystem::path(folder_) / text).string();  // leaves an absolute path unchanged
+    return (std::filesystem::path(folder_) / text).string();  // operator/ leaves an absolute path unchanged
   }
 
   const std::string name_, folder_;

@@ -84,7 +84,7 @@ struct Vpa {
 // A metric of a HorizontalPodAutoscaler: usage of a resource as a share of its requests.
 struct UtilizationMetric {
   Resource resource = Resource::kCpu;
-  std::string container = {};  // name; "": all containers of the pod
+  std::string container = {};  // name of the container; "": all containers of the pod
   bool operator==(const UtilizationMetric&) const = default;
 };
 

@@ -72,7 +72,7 @@ enum class ResizeState : uint8_t {
   kError  // a resize is in progress, and its last attempt failed
 };
 
-struct NodeFilter;  // node_filter.h
+struct NodeFilter;  // defined in node_filter.h
 
 struct Pod {
   std::string namespace_name, name, uid, node;

@@ -125,7 +125,8 @@ void Reflector<Object>::Run() {
     }
     if (stopping_) return;
     if (status.ok()) {
-      if (!heard_) wait_(options_.first_retry);  // protects against a server that ends each watch at once
+      // This pause protects against a server that ends each watch at once.
+      if (!heard_) wait_(options_.first_retry);
       continue;
     }
     if (absl::IsNotFound(status) && options_.absent_retry.count() > 0) {

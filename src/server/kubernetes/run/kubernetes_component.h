@@ -56,7 +56,7 @@ class KubernetesComponent final : public Component {
   const Parts parts_;
   const DaemonContext& context_;
   std::unique_ptr<KubernetesSource> run_;
-  KubernetesActuator* actuator_ = nullptr;  // owned by the control plane
+  KubernetesActuator* actuator_ = nullptr;  // actuator, which the control plane owns
 };
 
 }  // namespace taut::server

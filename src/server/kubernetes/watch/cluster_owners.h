@@ -52,7 +52,7 @@ class ClusterOwners {
   const std::function<void(const std::vector<std::string>&)> moved_;
   mutable std::mutex mutex_;
   OwnerTable owners_;
-  std::map<std::string, std::map<std::string, OwnedObject>> objects_;  // keys: kind, ObjectKey()
+  std::map<std::string, std::map<std::string, OwnedObject>> objects_;  // objects by kind, then by ObjectKey()
 };
 
 }  // namespace taut::server

@@ -270,7 +270,7 @@ TEST(PodReports, InitContainersAreNamedUntilThePodIsGone) {
   };
   EXPECT_TRUE(left_out("migrate"));
   EXPECT_FALSE(left_out("app"));
-  pod.left_out.push_back("debugger-x2x4z");  // created by kubectl debug
+  pod.left_out.push_back("debugger-x2x4z");  // a container that kubectl debug created
   cluster.pods().Put(pod);
   EXPECT_TRUE(left_out("migrate"));
   EXPECT_TRUE(left_out("debugger-x2x4z"));

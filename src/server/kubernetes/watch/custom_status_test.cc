@@ -113,7 +113,7 @@ class CustomStatus : public ::testing::Test {
   double now_s_ = 1000, mebibytes_ = 96;
   bool has_crd_ = true, may_patch_ = true;
   std::vector<std::string> owning_ = {"rollout"};
-  std::map<std::string, Object> objects_ = {{"rollouts/web", {}}};  // key: "plural/name"
+  std::map<std::string, Object> objects_ = {{"rollouts/web", {}}};  // objects by "plural/name"
   std::vector<std::string> sent_, looked_at_;
   std::unique_ptr<StatusWriter> writer_;
   std::unique_ptr<CustomOwnersReader> reader_;

@@ -24,7 +24,7 @@ namespace taut::server {
 // none.
 struct FieldClaims {
   std::string set_by;     // VerticalPodAutoscaler of another recommender that sets the resource
-  std::string scaled_by;  // HorizontalPodAutoscaler that scales by usage ÷ request of the resource
+  std::string scaled_by;  // HorizontalPodAutoscaler that scales by the ratio of usage to request
 };
 
 // The autoscalers of a cluster, by the workload that each of them names. Thread-safe.

@@ -151,7 +151,7 @@ class PodReport {
     Workload job;
     int pods = 0, ready = 0;
   };
-  std::map<std::string, Counted> counted_;  // key: workload and container
+  std::map<std::string, Counted> counted_;  // numbers of pods by workload and container
 };
 
 constexpr std::array<std::pair<std::string_view, SeriesKind>, 6> kUsage = {{

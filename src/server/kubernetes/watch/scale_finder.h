@@ -54,8 +54,9 @@ class ScaleFinder {
   Options options_;
   bool asked_ = false;
   double asked_s_ = 0;
-  absl::Status missing_;                                 // error of the first group that did not respond
-  std::map<std::string, std::vector<FoundKind>> kinds_;  // key: kind in lower case; one element per group
+  absl::Status missing_;  // error of the first group that did not respond
+  // Kinds, one for each group, by the kind's name in lower case.
+  std::map<std::string, std::vector<FoundKind>> kinds_;
 };
 
 }  // namespace taut::server

@@ -45,7 +45,7 @@ class SplitOrders {
   const bool by_nodes_;
   const std::function<void(const std::string&)> changed_;
   mutable std::mutex mutex_;
-  absl::flat_hash_map<std::string, Order> orders_;  // key: WorkloadKey()
+  absl::flat_hash_map<std::string, Order> orders_;  // orders by WorkloadKey()
   std::set<std::string> awaited_;                   // kinds for which listed() waits
 };
 

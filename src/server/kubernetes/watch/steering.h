@@ -67,8 +67,8 @@ class Steering {
   mutable std::mutex mutex_;
   uint64_t version_ = 0;
   std::set<std::string> kinds_;
-  std::map<std::string, std::vector<Label>> annotations_;    // key: WorkloadKey()
-  std::map<std::string, std::vector<std::string>> refused_;  // key: WorkloadKey()
+  std::map<std::string, std::vector<Label>> annotations_;    // labels by WorkloadKey()
+  std::map<std::string, std::vector<std::string>> refused_;  // sentences by WorkloadKey()
   std::set<std::string> of_pods_;  // refusals added by NoteOfPods(), at most kMostRefused
   std::vector<Refused> news_;      // refusals for TakeRefused()
 };

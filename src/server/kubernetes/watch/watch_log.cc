@@ -14,7 +14,8 @@ WatchLog::Line WatchLog::Note(const std::string& what, const absl::Status& statu
     if (was_refused) return {StrCat("watching ", what, " again")};
     return {was_unreachable && unreachable_.empty() ? "all watches work again" : ""};
   }
-  // OutOfRange means that the version of the watch is too old, so the kind is listed again. This is not an outage.
+  // OutOfRange means that the version of the watch is too old, so the kind is listed again. The server is
+  // available.
   if (absl::IsOutOfRange(status)) return {text, true};
   if (MayPass(status)) {
     const bool is_first = unreachable_.empty();

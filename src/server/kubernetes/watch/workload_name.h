@@ -13,7 +13,7 @@ namespace taut::server {
 
 struct WorkloadName {
   std::string namespace_name, kind, name;  // kind in lower case
-  std::string container;                   // name; "": all containers of the workload's pods
+  std::string container;                   // name of the container; "": all containers of the pods
   std::string group = {};                  // group of the pods (workload_split.h); "": pods without a group
   bool operator==(const WorkloadName&) const = default;
 };
