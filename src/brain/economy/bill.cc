@@ -184,7 +184,7 @@ absl::Status ShareCosts(const BillOptions& options, Bill* bill) {
   if (status.ok()) status = SumGroups(bill);
   const absl::StatusOr<Money> cost = Add(bill->machine_cost, bill->overhead_cost);
   if (!status.ok() || !cost.ok()) return status.ok() ? cost.status() : status;
-  // cannot overflow, because both amounts are >= 0
+  // the difference cannot overflow, because both amounts are >= 0
   bill->platform = {cost->micros - bill->sums.total.micros};
   return absl::OkStatus();
 }
@@ -208,7 +208,8 @@ std::string Explain(const PriceSheet& sheet, const BillLine& line) {
   const bool cpu = InCores(line.key.resource);
   const uint64_t per_rate = QuantityPerRate(line.key.resource);
   const uint64_t whole = line.quantity / per_rate;
-  const uint64_t millionths = line.quantity % per_rate * uint64_t{kWholePpm} / per_rate;  // rounded down
+  // Quantity in millionths, rounded down.
+  const uint64_t millionths = line.quantity % per_rate * uint64_t{kWholePpm} / per_rate;
   std::string text =
       StrCat(sheet.tiers[line.key.tier].name, ", ", Name(line.key.resource), " by ", Name(line.rule));
   if (line.key.kind == LineKind::kSlackTax) text += ", share of the slack";

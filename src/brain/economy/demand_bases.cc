@@ -81,7 +81,7 @@ void DemandBases::Add(double use) {
   daily_.Add(step_, use - DayMean());
   weekly_.Add(step_, use - WeekMean());
   if (step_ >= day_steps_) add(day_, at(step_ - day_steps_), -1);
-  add(week_, at(step_), -1);  // removes the value of a week ago
+  add(week_, at(step_), -1);  // this call removes the value of a week ago
   at(step_) = use;
   add(day_, use, 1);
   add(week_, use, 1);

@@ -101,7 +101,7 @@ void GroupUsage::Count(const std::string& name, const Job& job, bool more) {
 
 void GroupUsage::Recount() {
   absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec_);
-  if (!tree.ok()) return;  // cannot happen: ChangeQuota has checked the specification
+  if (!tree.ok()) return;  // Make cannot fail, because ChangeQuota has checked the specification
   tree_ = *std::move(tree);
   for (auto& [id, request] : requests_) request.live = {};
   std::map<std::pair<std::string, std::string>, UncoveredUse> uncovered;

@@ -282,7 +282,8 @@ absl::Status Metering::ShareSlack(std::span<const TaxItem> items, Resource r, ui
   std::vector<size_t> ends;
   for (size_t i = 0; i < items.size(); ++i) {
     if (i == 0 || !together(items[i - 1], items[i])) requests.push_back(0);
-    requests.back() += items[i].request[At(r)];  // cannot overflow, because the sum over the pool fits
+    // This sum cannot overflow, because the sum over the pool fits.
+    requests.back() += items[i].request[At(r)];
     if (i + 1 == items.size() || !together(items[i], items[i + 1])) ends.push_back(i + 1);
   }
   const std::vector<uint64_t> parts = SplitUnits(taxed, requests);

@@ -74,7 +74,7 @@ absl::Status QuotaLedger::Take(HeldJob job) {
 bool QuotaLedger::Release(std::string_view id) {
   const auto at = jobs_.find(id);
   if (at == jobs_.end()) return false;
-  (void)tree_.Remove(at->second.use);  // cannot fail, because the use was added earlier
+  (void)tree_.Remove(at->second.use);  // Remove cannot fail, because the use was added earlier
   jobs_.erase(at);
   return true;
 }

@@ -38,7 +38,7 @@ class QuotaTreeBuilder {
       for (size_t r = 0; r < names_->resources.size(); ++r) tree_.lanes_.push_back(BuildLane(spec, t, r));
     }
     tree_.names_ = names_;
-    // cannot fail, because CheckQuotaSpec accepted the use
+    // Add cannot fail, because CheckQuotaSpec accepted the use
     for (const QuotaUse& use : in_use) (void)tree_.Add(use);
     return std::move(tree_);
   }

@@ -127,7 +127,7 @@ TEST(QuotaTree, APoolLendsAmongItsMembers) {
                   {"c", "all", {CpuQuota(5)}}},
                  {{"a and b", {"a", "b"}}}};
   QuotaTree tree = *QuotaTree::Make(spec);
-  EXPECT_EQ(Available(tree, "a"), 23);  // includes the amount of 2 that b may borrow
+  EXPECT_EQ(Available(tree, "a"), 23);  // the amount includes 2 that b may borrow
   EXPECT_EQ(Available(tree, "b"), 23);
   EXPECT_EQ(Available(tree, "c"), 5);
   ASSERT_TRUE(tree.Add(Use("b", 20)).ok());

@@ -91,7 +91,7 @@ absl::StatusOr<ChangedCharges> WhatIf(const PriceSheet& sheet, std::span<const C
   absl::StatusOr<JobBill> is = Charges(sheet, std::move(after), options.cap_slack, *others);
   if (!is.ok()) return is.status();
   ChangedCharges out;
-  // cannot overflow, because both totals are >= 0
+  // the difference cannot overflow, because both totals are >= 0
   out.difference = {is->sums.total.micros - was->sums.total.micros};
   out.before = *std::move(was);
   out.after = *std::move(is);

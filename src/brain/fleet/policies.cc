@@ -179,7 +179,7 @@ std::unique_ptr<Recommender> MakeWorkFunction(const Ingredients& in) {
 struct Recipe {
   enum class Kind : uint8_t {
     kBare,        // no wrapper: the limit is the owner's limit
-    kComparator,  // as published, with the algorithm's own reaction to an OOM kill and its own minima
+    kComparator,  // the published rules, with the algorithm's own reaction to an OOM kill and its own minima
     kOurs,
   };
   Policy policy;

@@ -156,7 +156,7 @@ TEST(Analogs, ASmallFleetFallsBackToTheEnsemble) {
 // Usage close to the limit raises the limit at once for some hours. The next day starts without the raise.
 TEST(Analogs, RaisesWhenUsageComesNear) {
   AnalogSettings s = Order(0);
-  s.memory_price_bytes = 1e15;  // bytes; a price at which every raise is worth its cost
+  s.memory_price_bytes = 1e15;  // at this price in bytes, every raise is worth its cost
   Fleet fleet(60, s, 31);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
   AnalogsRecommender& r = *fleet.jobs()[0].recommender;

@@ -245,7 +245,7 @@ EnsembleSettings OneRate() {
   s.half_lives_s = {168 * kHour};
   s.cost = EnsembleCost::kPaper;
   s.w_over = 1000;
-  s.score_half_life_s = 300;  // seconds; the last window has half of the weight
+  s.score_half_life_s = 300;  // half-life in seconds; the last window has half of the weight
   return s;
 }
 // Observes windows with all usage at bucket 100.

@@ -301,7 +301,7 @@ RC_GTEST_PROP(DecayBankSums, AreTheRecursionsOfFourAndFive, ()) {
 
 EnsembleSettings OneModel(double w_over) {
   EnsembleSettings s;
-  s.half_lives_s = {100 * kDay};  // so slow that the test has practically no decay
+  s.half_lives_s = {100 * kDay};  // decay so slow that it has practically no effect in the test
   s.margins = {0};
   s.cost = EnsembleCost::kPaper;
   s.w_over = w_over;

@@ -111,7 +111,7 @@ double VpaHistogram::Percentile(double p) const {
 void VpaHistogram::Save(ByteWriter& out) const {
   out.Put(reference_s_);
   out.Put<uint8_t>(started_ ? 1 : 0);
-  out.Put(total_);  // unrounded, because cumulative weights may equal a percentile's threshold
+  out.Put(total_);  // the unrounded total, because cumulative weights may equal a percentile's threshold
   uint64_t used = 0;
   for (double w : weights_) used += w > 0 ? 1 : 0;
   out.PutVarint(used);

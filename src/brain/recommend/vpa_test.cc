@@ -55,7 +55,7 @@ TEST(VpaHistogram, WeightsBelowEpsilonAreNothing) {
 TEST(VpaHistogram, HalvesEveryHalfLifeAndTakesSamplesBack) {
   VpaHistogram h(0.01, 24 * kHour);
   h.Add(5, 1, 0);
-  h.Add(0.005, 1, 86'400);  // twice the weight of the first sample
+  h.Add(0.005, 1, 86'400);  // a sample with twice the weight of the first sample
   EXPECT_DOUBLE_EQ(h.Percentile(0.66), 0.01);
   EXPECT_GT(h.Percentile(0.67), 5);
   h.Add(5, -1, 0);

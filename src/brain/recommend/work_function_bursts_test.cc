@@ -52,7 +52,7 @@ class BurstJob {
     fleet_.CloseDay(rows);
   }
   double throttled() const { return over_ / used_; }
-  double footprint() const { return reserved_ / windows_; }  // as a share of the owner's limit
+  double footprint() const { return reserved_ / windows_; }  // reservation as a share of the owner's limit
   double limit() { return *recommender_.Recommend(WindowId{window_}); }
   std::string sentence() const {
     Reason reason;

@@ -283,7 +283,7 @@ absl::Status FunctionPolicy::Load(ByteReader& in) {
   std::array<int, kHours> highest{};
   for (int& count : highest) count = values.Count();
   const auto basis = static_cast<Basis>(values.Within<uint8_t>(0, static_cast<uint8_t>(Basis::kSilent)));
-  const auto value = in.Get<double>();  // only displayed, so that infinity and NaN are valid
+  const auto value = in.Get<double>();  // this value is only displayed, so that infinity and NaN are valid
   const double silent_s = values.Amount();
   const int decided = values.Count();
   uint32_t missing = basis == Basis::kAbsent || basis == Basis::kSilent ? kLoadMissing : 0;

@@ -17,7 +17,7 @@ ReplicaSettings Plain(std::string target) {
   s.function.target = std::move(target);
   s.autopilot.small_change = 0;
   s.autopilot.decay_half_life_s = 0;
-  s.function.max_step = 1e6;  // so high that steps are not limited in these tests
+  s.function.max_step = 1e6;  // a bound so high that steps are not limited in these tests
   return s;
 }
 

@@ -14,7 +14,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr size_t kMostEvents = 1'000'000;  // far more than the events of any window
+constexpr size_t kMostEvents = 1'000'000;  // bound on events, far more than any window has
 
 // Marks the part of a state for metrics in addition to the load. No other field at this position can have this
 // value.
@@ -176,7 +176,7 @@ void HpaPolicy::Save(ByteWriter& out) const {
   out.Put(static_cast<uint8_t>(proposal_.known));
   for (const int v : {current_, stable_, decided_}) out.Put(v);
   out.Put(static_cast<uint8_t>(held_));
-  if (settings_.metrics.list.empty()) return;  // keeps the format of versions without metrics
+  if (settings_.metrics.list.empty()) return;  // this return keeps the format of versions without metrics
   out.Put(kMetricsMark);
   out.PutString(HpaMetricsText(settings_.metrics));
   out.Put(missing_);

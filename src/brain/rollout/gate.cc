@@ -82,14 +82,14 @@ class Gate {
   std::string HoldOfPeriod(bool raise) const { return HoldOfPeriod(raise, state_.last_change_s, "change"); }
   std::string HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const;
   std::string HoldOfMaintenance() const;
-  std::string HoldOfVersion() const;  // applies to lower limits only
+  std::string HoldOfVersion() const;  // Returns the reason of a hold that applies to lower limits only.
   std::string HoldOfRolledBack() const;
 
   // Returns the verdict that moves a limit in force or on trial into changed bounds; nullopt if the limit is
   // within the bounds.
   std::optional<Verdict> KeepBounds();
   Verdict Set();
-  Verdict Lower();  // decides on a lower limit in mode canary
+  Verdict Lower();  // Decides on a lower limit in mode canary.
   Verdict Watch();
   Verdict JudgeWatched();
   Verdict JudgeTrial();

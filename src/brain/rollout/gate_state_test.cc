@@ -131,10 +131,10 @@ TEST(GateState, WhatIsNoAmountIsRefused) {
 
 TEST(GateState, CountsThatCannotBeAreRefused) {
   GateState over = Full();
-  over.trial->rest.over = 9;  // more than the 8 task-windows of this side
+  over.trial->rest.over = 9;  // this count exceeds the 8 task-windows of this side
   EXPECT_FALSE(Loads(Saved(over)));
   GateState throttled = Full();
-  throttled.trial->tasks.throttled = 13;  // more than the 12 periods of this side
+  throttled.trial->tasks.throttled = 13;  // this count exceeds the 12 periods of this side
   EXPECT_FALSE(Loads(Saved(throttled)));
 }
 

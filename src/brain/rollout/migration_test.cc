@@ -50,7 +50,7 @@ TEST_F(MigrationTest, GivesNoticeAndMovesThreeDaysLater) {
       move.sentence,
       "moved to auto: on 0 of 17 days in observe usage was above the would-be limit; notice was given 3 days ago");
   EXPECT_TRUE(state_.moved);
-  settings_.enabled = false;  // stops further moves, but moved jobs stay moved
+  settings_.enabled = false;  // this setting stops further moves, but moved jobs stay moved
   QuietDays(30);
   EXPECT_TRUE(state_.moved);
   policy_.migrate = false;

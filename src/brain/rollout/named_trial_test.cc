@@ -301,7 +301,7 @@ TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
   EXPECT_EQ(Run(600, 1).kind, DecisionKind::kPromote);
 }
 
-constexpr int64_t kLater = 100 * kDaySeconds;  // recent, because trials do not take place in 1970
+constexpr int64_t kLater = 100 * kDaySeconds;  // a recent time, because trials do not take place in 1970
 
 // After a quarter of canary.hours the trial ends without a back-off, because the limit is not the cause.
 TEST_F(NamedTrialTest, IsAppliedNowhereForAQuarterOfItsTime) {
@@ -389,7 +389,7 @@ TEST_F(NamedTrialTest, ATrialOfTwoTasksReplacesItsTaskToo) {
 }
 
 TEST_F(NamedTrialTest, ReplacesNoMoreTasksThanEnded) {
-  Ask();  // selects tasks 1, 3, 5, 7 and 9
+  Ask();  // this call selects tasks 1, 3, 5, 7 and 9
   alive_ = {1, 3, 5, 7, 10, 11, 12, 13, 14, 15};
   Run(1, 1.0F);
   EXPECT_EQ(state_.trial->members.size(), 6U);

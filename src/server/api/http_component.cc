@@ -112,7 +112,7 @@ absl::Status HttpComponent::Start() {
 absl::Status HttpComponent::TakeAccess(Reloading& reload) {
   const ServerConfig& running = reload.running.server;
   ServerConfig server = WithSignIn(reload.next.server);
-  server.options.listen = running.options.listen;  // changes only with a restart
+  server.options.listen = running.options.listen;  // addresses change only with a restart
   server.oidc = running.oidc;
   server.oidc.bindings = reload.next.server.oidc.bindings;
   absl::StatusOr<ServerOptions> options = OpenServerOptions(server);

@@ -16,7 +16,8 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kMostTokenBytes = 12 << 10;  // below the limit of 16 KiB for a request's header
+// Bound on tokens, below the limit of 16 KiB for a request's header.
+constexpr size_t kMostTokenBytes = 12 << 10;
 constexpr size_t kMostKeys = 64, kMostGroups = 1000, kMostName = 256;
 constexpr size_t kLeastRsaBits = 2048;
 

@@ -63,7 +63,7 @@ class HoldingActuator final : public Actuator {
     return it == held_.end() ? std::nullopt : it->second;
   }
   bool carries_out = true;
-  int64_t time_s = 0;  // time of outcomes
+  int64_t time_s = 0;  // time of the outcomes
 
  private:
   std::map<std::pair<std::string, Target>, std::optional<double>> held_;

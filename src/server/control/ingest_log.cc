@@ -66,7 +66,8 @@ absl::Status IngestLog::Replay(std::optional<WindowId> last_window, History& his
   const absl::Status read = s_.samples->Read(
       [&](const LoggedWrite& write) {
         logged = std::max(logged, write.now);
-        if (write.newest < needed) return;  // older than all open windows and the bases of their rates
+        // The write is older than all open windows and the bases of their rates.
+        if (write.newest < needed) return;
         // The write was accepted before the stop. A newer version may refuse it now.
         (void)s_.ingest->WriteLogged(write.body, write.now);
       },

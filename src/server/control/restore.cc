@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t fro
 struct ControlPlane::Restored {
   StoreEnds ends;
   std::vector<WindowId> through;  // last window before each chunk's checkpoint; kNever: no checkpoint
-  WindowId unchanged = kNever;    // an earlier checkpoint of a chunk is valid up to the end of this window
+  WindowId unchanged = kNever;    // last window up to which older checkpoints are valid
 };
 
 absl::Status ControlPlane::Restore() {

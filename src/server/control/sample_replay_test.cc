@@ -261,7 +261,7 @@ TEST_F(SampleReplay, KillsFullDisksAndWrongClocksChangeNothing) {
         if (tick == 0 && minute < kMinutes) {
           ASSERT_TRUE(cell.Send(minute, now).ok()) << "round " << round << ", minute " << minute;
         }
-        (void)cell.control().Tick(now);  // not OK while the disk is full
+        (void)cell.control().Tick(now);  // the result is not OK while the disk is full
       }
     }
     EXPECT_EQ(cell.control().ingest().counts.samples().too_late, 0U);

@@ -286,7 +286,8 @@ TEST(LiveWindows, SubtractsOnlyWhereAllIsKnown) {
              {"less", "j", "t", "free", "", 100, StaleMarker()},
              {"less", "j", "t", "free", "", 200, 100}});
   cell.Close(420);
-  EXPECT_EQ(cell.Task().memory_peak_bytes, 900);  // not 1000, which would ignore the value of `free`
+  // The sum is not 1000, which would ignore the value of `free`.
+  EXPECT_EQ(cell.Task().memory_peak_bytes, 900);
   // The value is 600 for 100 s, and 900 for the 50 s in which the last samples of both series are valid.
   EXPECT_THAT(cell.Task().memory_mean_bytes, FloatNear((600 * 100 + 900 * 50) / 150.0F, 0.01F));
 }

@@ -51,7 +51,7 @@ SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timesta
     Rebind(it->second, series);
   } else if (IsWantedNow(it->second)) [[unlikely]] {
     counts_.unmapped_series -= counts_.unmapped_series > 0 ? 1 : 0;
-    const Entry entry = Classify(series, minute);  // may move the entries
+    const Entry entry = Classify(series, minute);  // Classify may move the entries
     it = series_.insert_or_assign(series.fingerprint, entry).first;
   }
   Entry& entry = it->second;

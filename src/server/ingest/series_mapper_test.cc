@@ -613,7 +613,8 @@ TEST(SeriesMapper, RunsAreOfTheProgramThatTheirPodsName) {
   Resolve(mapper, labels_of("store"), After(50));
   EXPECT_EQ(job(50), "shop/job/store");
   owners(50);
-  mapper.ForgetIdle(After(70));  // forgets the first series; a later series has another fact about its pod
+  // This call forgets the first series; a later series has another fact about its pod.
+  mapper.ForgetIdle(After(70));
   EXPECT_EQ(job(70), "shop/job/store");
 }
 

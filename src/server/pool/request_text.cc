@@ -8,7 +8,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kMostSeconds = 100 * 366 * kDaySeconds;  // equal to the limit in DecideAdmission()
+constexpr int64_t kMostSeconds = 100 * 366 * kDaySeconds;  // bound on durations, as in DecideAdmission()
 
 // Returns true if the times are plausible and the amounts are countable.
 bool IsWhole(const brain::QuotaRequest& r) {

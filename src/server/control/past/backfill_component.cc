@@ -76,7 +76,7 @@ Timestamp BackfillComponent::Begin(Timestamp now) const {
 
 absl::Status BackfillComponent::ReadOn(What what, Timestamp now) {
   HistoryOptions patient;
-  patient.sleep = context_.wait;  // returns early when the daemon stops
+  patient.sleep = context_.wait;  // this function returns early when the daemon stops
   auto history = OpenHistory(options_.config, options_.rules, patient);
   if (!history.ok()) return history.status();
   // This machine's clock may be wrong after a stop. Samples are not later than the server's clock.

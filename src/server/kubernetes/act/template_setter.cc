@@ -10,7 +10,7 @@
 namespace taut::server {
 namespace {
 
-constexpr double kRaiseShareOfPeriod = 1.0 / 6;  // equal to the share in brain/rollout/gate.h
+constexpr double kRaiseShareOfPeriod = 1.0 / 6;  // share of the period, as in brain/rollout/gate.h
 
 bool SameOrNone(Resource resource, const std::optional<double>& a, const std::optional<double>& b) {
   return a.has_value() == b.has_value() && (!a.has_value() || IsSameAmount(resource, *a, *b));

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
-constexpr std::chrono::milliseconds kPassOn{500};  // short, because it delays reports of OOM kills
+// Pause between reports of pods, which delays reports of OOM kills.
+constexpr std::chrono::milliseconds kPassOn{500};
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 constexpr double kAwaitSplitsSeconds = 60;
 
