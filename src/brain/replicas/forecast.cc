@@ -25,7 +25,8 @@ constexpr double kLeastGain = 0.05;  // least gain per started task, as a share 
 constexpr double kLeastLoad = 0.02;  // share of the mean load; logarithms of smaller loads are noise
 constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
 
-constexpr int kStateVersion = -2;  // negative, because older states begin with the number of slots of a day
+// Version of the state; negative, because older states begin with the number of slots of a day.
+constexpr int kStateVersion = -2;
 constexpr double kHighestHalfLifeDays = 14, kMostOverHighest = 1.25;
 
 // Returns the text of a chance, also of chances below the least chance that FormatChance distinguishes.

@@ -52,7 +52,7 @@ struct AgentView {
   // machine.
   uint64_t not_believed = 0;
   std::vector<FailedOrder> failures;  // failed orders, newest last
-  int64_t heard_at_s = 0;             // seconds since 1970; 0: unknown
+  int64_t heard_at_s = 0;             // time of the agent's last message, seconds since 1970; 0: unknown
 };
 
 // A stream that was rejected, as shown to people.

@@ -34,7 +34,7 @@ class KeySet {
 
 struct TokenRules {
   std::string issuer;    // required value of `iss`
-  std::string audience;  // required value; must be one of `aud`
+  std::string audience;  // required audience, which must be one of `aud`
   std::string user_claim = "sub";
   // Name of the claim with the groups, or a path of names separated by dots: "realm_access.roles". The
   // claim's value is a text or a list of texts.

@@ -12,7 +12,7 @@ namespace {
 constexpr float kLimit = 300 * 1024 * 1024.0F;
 constexpr int kDays = 15;
 
-// A task whose usage stays at its owner's limit, which bounds the usage.
+// Returns the days of a task whose usage stays at its owner's limit, which bounds the usage.
 std::vector<JobDay> CutOff() {
   std::vector<JobDay> days(kDays);
   for (int32_t d = 0; d < kDays; ++d) {
@@ -34,7 +34,7 @@ std::vector<JobDay> CutOff() {
   return days;
 }
 
-// Four kills a day, at `limit`.
+// Returns four kills a day, at `limit`.
 std::vector<OomRecord> Kills(std::optional<double> limit) {
   std::vector<OomRecord> kills;
   for (int64_t d = 0; d < kDays; ++d) {
@@ -91,7 +91,7 @@ TEST_F(WhatIfTest, KillsBeforeTheScoredTimeAreLivedAndNotCounted) {
   EXPECT_GT(result.whatif.limit.front(), kLimit * 1.15);
 }
 
-// Usage falls by one per cent a day, far below the owner's limit.
+// Returns days whose usage falls by one per cent a day, far below the owner's limit.
 std::vector<JobDay> Falling() {
   std::vector<JobDay> days = CutOff();
   for (JobDay& day : days) {

@@ -317,7 +317,7 @@ TEST(SeriesMapper, HoldsItsLimits) {
   EXPECT_THAT(names.jobs().Names(), IsEmpty());
 }
 
-// A client that normalises the path of a URL would read another job.
+// A client that normalises the path of a URL would read another job for such a name.
 TEST(SeriesMapper, ANameWithDotPartsIsRefused) {
   SeriesMapper mapper = NewMapper();
   for (const char* job : {"ten/../../act1/deployment/over/app", "..", "./a", "a/.", "a/.."})

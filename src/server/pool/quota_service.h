@@ -147,9 +147,10 @@ class QuotaService {
   LiveQuota live_{mutex_, requests_.usage(), rules_, options_.steady_s, options_.hold_s};
   std::shared_ptr<const GroupScheme> scheme_;  // scheme of requests_ and rules_
   std::optional<Timestamp> measured_at_;
-  bool silent_ = false;                  // true if the newest window has no job
-  size_t counted_jobs_ = 0;              // number of jobs whose use was computed at measured_at_
-  int64_t counted_from_s_ = 0;           // Unix time; jobs that were not measured since then keep their use
+  bool silent_ = false;      // true if the newest window has no job
+  size_t counted_jobs_ = 0;  // number of jobs whose use was computed at measured_at_
+  // Unix time since which a job must have been measured; other jobs keep their use.
+  int64_t counted_from_s_ = 0;
   std::optional<Timestamp> settled_at_;  // end of the time in which absent jobs keep their use
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;

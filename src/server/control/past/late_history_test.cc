@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class LateHistoryTest : public ComponentTest {
  protected:
-  // A Prometheus without series.
+  // Starts a Prometheus without series.
   std::unique_ptr<HttpServer> Serve() {
     auto server = HttpServer::Start({}, [this](const HttpRequest& request) {
       ++asked_;

@@ -78,7 +78,7 @@ class QuotaWriter {
   bool AskExisting();
 
   const Options options_;
-  // Key: namespace. Only Step() uses the members from here to mutex_.
+  // Entries by namespace. Only Step() uses the members from here to mutex_.
   std::map<std::string, Entry> entries_;
   bool asked_ = false;
   double ask_again_s_ = 0;

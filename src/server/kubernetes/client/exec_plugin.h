@@ -20,7 +20,7 @@ inline constexpr std::string_view kExecV1Beta1 = "client.authentication.k8s.io/v
 
 // A credential plugin, as described by users[].user.exec of a kubeconfig.
 struct ExecPlugin {
-  std::string api_version;  // kExecV1 or kExecV1Beta1; "": no plugin
+  std::string api_version;  // version of the API, kExecV1 or kExecV1Beta1; "": no plugin
   std::string command;      // path if it contains a slash, else a name that is searched in PATH
   std::vector<std::string> arguments;
   // Variables that override the environment of this process.
