@@ -33,7 +33,7 @@ absl::StatusOr<Money> ParseMoney(std::string_view text);
 // Formats with at least two decimals, and without superfluous zeros after them: "12.50", "-0.000001". ParseMoney
 // parses the text to an equal amount.
 std::string ToText(Money money);
-// Formats rounded to two decimals, with thousands separators: "1,234.57".
+// Returns the amount rounded to two decimals, with thousands separators: "1,234.57".
 std::string RoundedText(Money money);
 
 // Returns rate * quantity / per_rate: the price of `quantity`, where a quantity of `per_rate` costs `rate`. The

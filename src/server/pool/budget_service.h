@@ -123,7 +123,7 @@ class BudgetService {
   absl::Status FindFirstHolds();
   // REQUIRES (all functions below, except where noted): mutex_ is locked.
   absl::Status CheckWritable() const;
-  // Returns null without quota; does not require mutex_.
+  // Returns the scheme of the quota; null without quota. Does not require mutex_.
   std::shared_ptr<const GroupScheme> Scheme() const { return options_.scheme ? options_.scheme() : nullptr; }
   absl::Status CheckTime()
       const;  // Returns Unavailable while the time may be wrong. Does not require mutex_.

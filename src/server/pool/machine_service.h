@@ -85,7 +85,7 @@ class MachineService {
     std::shared_ptr<MachineView> view;  // published views are replaced, never changed
     WindowId seen{INT32_MIN / 4};
   };
-  using Key = std::pair<std::string, std::string>;  // name, source
+  using Key = std::pair<std::string, std::string>;  // name and source of the machine
   using Machines = std::map<Key, Machine>;
 
   // ---- machine_state_file.cc ----

@@ -106,8 +106,8 @@ absl::Status ApiWriter::ApplyTemplate(const WorkloadName& workload, std::string_
       .status();
 }
 
-// List namespaces with a selector: roles that permit watching namespaces usually permit listing, but not getting a
-// single one.
+// Lists namespaces with a selector, because roles that permit watching namespaces usually permit listing, but not
+// getting a single one.
 absl::Status ApiWriter::CheckReviewed(const Pod& pod) {
   const absl::StatusOr<std::string> configuration = client_->Get(StrCat(
       "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/", PercentEncode(webhook_)));

@@ -55,7 +55,7 @@ class QuotaWriter {
   void Pause();
 
   struct Counts {
-    uint64_t namespaces = 0;  // namespaces whose quota was written
+    uint64_t namespaces = 0;  // number of namespaces whose quota was written
     uint64_t written = 0, failed = 0;
   };
   Counts counts() const;

@@ -12,7 +12,7 @@ struct KubernetesFacts {
   uint64_t pods = 0, nodes = 0;
   uint64_t lists = 0;                         // number of complete lists
   uint64_t watch_failures = 0;                // number of failed lists and watches
-  uint64_t scrapes = 0, scrape_failures = 0;  // attempts to read the usage of a node
+  uint64_t scrapes = 0, scrape_failures = 0;  // numbers of attempts to read the usage of a node
   double last_scrape_s = 0;                   // duration of the last reading of all nodes
   std::optional<bool> holds_lease;            // true if tautd holds the lease; absent: no lease is configured
   uint64_t vpas = 0, vpa_writes = 0, failed_vpa_writes = 0;
