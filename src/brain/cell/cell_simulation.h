@@ -24,7 +24,7 @@ namespace taut::brain {
 struct CellSimulationOptions {
   SchedulerOptions scheduler;    // `counting` is ignored, because a placed task is counted at its limit
   int64_t end_ms = 0;            // end of the simulation, > 0; events at this time still run
-  int64_t warmup_ms = 0;         // initial time that is not measured; in [0, end_ms)
+  int64_t warmup_ms = 0;         // length of the initial time that is not measured; in [0, end_ms)
   int64_t pass_every_ms = 1000;  // shortest time between two passes; > 0
   // If true, the counted amount of a task falls from its limit to its reservation (Borg, section 5.5: after 300
   // s; the speed is not published). The amount falls by a quarter of the difference after settle_after_ms, and
@@ -70,7 +70,7 @@ class CellAutoscaler {
  public:
   virtual ~CellAutoscaler() = default;
   struct Window {
-    int64_t end_ms = 0;    // a multiple of kCellWindowMs
+    int64_t end_ms = 0;    // end of the window, a multiple of kCellWindowMs
     uint32_t running = 0;  // number of the job's tasks that run at the end of the window; > 0
     CellAmounts limit = {};
   };

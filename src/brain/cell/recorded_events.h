@@ -66,7 +66,7 @@ struct RecordedJob {
 
 // Numbers of submissions in one hour.
 struct EventHour {
-  uint32_t jobs = 0, new_tasks = 0, tasks_again = 0;  // jobs, new tasks, repeated submissions of tasks
+  uint32_t jobs = 0, new_tasks = 0, tasks_again = 0;  // numbers of jobs, new tasks and repeated submissions
 };
 
 // Figures of one tier.

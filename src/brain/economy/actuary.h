@@ -35,7 +35,7 @@ enum class PromiseOf : uint8_t {
 struct ActuaryOptions {
   double capacity = 1;         // planned capacity of the pool and scale of the histograms, > 0
   int64_t step_s = 300;        // length of a step in seconds: a divisor of 1,800, or 3,600
-  int64_t horizon_steps = 12;  // 1 step to 120 days
+  int64_t horizon_steps = 12;  // number of steps of the horizon, 1 step to 120 days
   double promise = 0.98;       // promised share of time or of horizons, [0.5, 0.99999]
   PromiseOf of = PromiseOf::kTime;
   int64_t reclaim_steps = 0;  // reclaim latency in steps, 0 to one day; see ReclaimReading

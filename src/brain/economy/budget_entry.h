@@ -92,7 +92,7 @@ struct BudgetPart {
 
 // One line of the ledger. `act` determines which of the later fields are used. Amounts are in the unit of `of`.
 struct BudgetEntry {
-  uint64_t id = 0;     // consecutive, from 1
+  uint64_t id = 0;     // number of the entry; entries are numbered consecutively from 1
   int64_t time_s = 0;  // seconds since the epoch; never before the previous entry
   std::string who, why;
   std::string key;  // idempotency key of the request, so that a repeated request adds no entry; may be ""

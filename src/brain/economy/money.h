@@ -30,8 +30,8 @@ absl::Status AddTo(Money& to, Money more);
 // Parses "12.50", "-3" or "+0.000001": digits, then optionally a point and 1 to 6 digits. Returns
 // InvalidArgument for any other text, OutOfRange beyond 9,223,372,036,854.775807 in either direction.
 absl::StatusOr<Money> ParseMoney(std::string_view text);
-// Formats with at least two decimals, and without superfluous zeros after them: "12.50", "-0.000001". ParseMoney
-// parses the text to an equal amount.
+// Returns the amount with at least two decimals, and without superfluous zeros after them: "12.50", "-0.000001".
+// ParseMoney parses the text to an equal amount.
 std::string ToText(Money money);
 // Returns the amount rounded to two decimals, with thousands separators: "1,234.57".
 std::string RoundedText(Money money);

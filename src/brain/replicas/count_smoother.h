@@ -44,8 +44,9 @@ class CountSmoother {
   AutopilotReplicaSettings settings_;
   std::deque<Raw> raw_;  // recommendations in the deferral period, with strictly descending counts
   double deferred_ = 0;
-  double trajectory_ = 0;  // a real number, so that small counts decay at the rate of large counts
-  int smoothed_ = 0;       // smoothed count; 0: no recommendation yet
+  // Decayed count; a real number, so that small counts decay at the rate of large counts.
+  double trajectory_ = 0;
+  int smoothed_ = 0;  // smoothed count; 0: no recommendation yet
 };
 
 }  // namespace taut::brain

@@ -191,7 +191,7 @@ absl::Status HpaPolicy::Load(ByteReader& in) {
     fresh.advice_.push_back({at_s, values.Count()});
   }
   for (std::vector<HpaChange>* list : {&fresh.ups_, &fresh.downs_}) {
-    int64_t sum = 0;  // bounds the sum of changes, because Decide computes the sum as an int
+    int64_t sum = 0;  // sum of the changes; bounded, because Decide computes the sum as an int
     for (size_t n = values.Size(kMostEvents); n > 0 && values.ok(); --n) {
       const double at_s = values.Finite();
       list->push_back({at_s, values.Count()});

@@ -25,7 +25,7 @@ class QuarterRises {
   struct Answer {
     int days = 0;   // number of the last kDays days, without today, whose rise in this quarter was measured
     int above = 0;  // days on which the rise exceeded `share`
-    double share = 0;  // a multiple of 0.1 that about half of the days exceed, at least 0.1
+    double share = 0;  // rise that about half of the days exceed; a multiple of 0.1, at least 0.1
   };
   // Returns the rises in the quarter of an hour that contains `at`, which must not precede the last sample.
   Answer At(Timestamp at) const;

@@ -70,7 +70,8 @@ class WebhookQueue {
     TargetOrder order;
     int64_t decided_s = 0;
     double since_s = 0, next_s = 0;
-    uint64_t ticket = 0, turn = 0;  // the due order with the lowest turn is sent first
+    // The ticket identifies the order; the due order with the lowest turn is sent first.
+    uint64_t ticket = 0, turn = 0;
     int attempts = 0;
     size_t bytes = 0;
     std::string error;  // error of the last attempt; "": none

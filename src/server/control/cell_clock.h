@@ -16,7 +16,7 @@ namespace taut::server {
 
 // Windows during which no sample of a series arrived.
 struct SilentSpan {
-  WindowId from, to;  // [from, to)
+  WindowId from, to;  // the windows are in [from, to)
 };
 
 // Seconds by which the received data lag behind the cell's time; absent before the first sample or window.

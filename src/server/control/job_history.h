@@ -29,7 +29,7 @@ struct Heatmap {
 
 struct HeatmapQuery {
   Resource resource = Resource::kMemory;
-  int64_t from_s = 0, to_s = 0;  // [from, to)
+  int64_t from_s = 0, to_s = 0;  // the shown times are in [from_s, to_s)
   int columns = 336;             // maximum number of columns
 };
 // Computes the heatmap. `days`: from History::JobDays. `decisions`: decisions of the job, oldest first, from the

@@ -14,8 +14,8 @@ namespace taut::server {
 
 struct ReplicaHistoryQuery {
   const brain::JobPolicy* policy = nullptr;  // policy, never null; its mode is ignored
-  WindowId from, to;                         // [from, to); earlier windows only train the policy
-  int columns = 336;                         // maximum number of columns, > 0; a column covers whole windows
+  WindowId from, to;  // the shown windows are in [from, to); earlier windows only train the policy
+  int columns = 336;  // maximum number of columns, > 0; a column covers whole windows
   // Use of the task size that is chosen for the job (FleetState::SizeUseOf).
   brain::SizeUse size = brain::SizeUse::kOwners;
 };

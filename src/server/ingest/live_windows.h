@@ -28,8 +28,8 @@ namespace taut::server {
 // Counts of samples by outcome. Each sample is counted in exactly one field. See docs/operate/health.md,
 // "Sample outcomes".
 struct IngestCounts {
-  uint64_t accepted = 0;       // newer than all samples of the series
-  uint64_t out_of_order = 0;   // accepted; a later sample of the series arrived before
+  uint64_t accepted = 0;       // accepted: later than all samples of the series
+  uint64_t out_of_order = 0;   // accepted: a later sample of the series arrived before
   uint64_t stale_markers = 0;  // accepted: marks the end of a series
   uint64_t duplicates = 0;     // dropped: same time and value as a stored sample
   uint64_t conflicts = 0;      // accepted: same time as a stored sample; the larger value is kept
@@ -38,7 +38,7 @@ struct IngestCounts {
   uint64_t far_future = 0;     // dropped: too far after the present
   uint64_t too_late = 0;       // dropped: its window is closed
   uint64_t over_capacity = 0;  // dropped: too many samples of one series in open windows
-  uint64_t unmapped = 0;       // no rule matches the series
+  uint64_t unmapped = 0;       // dropped: no rule matches the series
   uint64_t facts = 0;          // facts about pods and workloads
   uint64_t refused = 0;        // series over a limit, or with an invalid name
   uint64_t histograms = 0;     // native histograms, which no rule reads

@@ -130,7 +130,7 @@ class PrometheusHistory {
     int successes = 0;     // number of successful responses since length_s has changed
   };
   struct Span {
-    int64_t from_s = 0, to_s = 0;  // (from, to]
+    int64_t from_s = 0, to_s = 0;  // the times are in (from_s, to_s]
   };
   enum class Verdict : uint8_t { kGood, kTooMuch, kTryLater, kFinal };
 
