@@ -33,7 +33,7 @@ struct BudgetSpending {
   // Spending by holder, in the holder's unit. For a business, its parts of the groups' spending, converted day
   // by day. For a group, the part that its own money pays.
   SpentByHolder spent;
-  std::map<BudgetHolder, Money> in_currency;  // `spent` in the currency
+  std::map<BudgetHolder, Money> in_currency;  // the amounts of `spent`, in the currency
   std::map<std::string, GroupSpending> groups;
   Money total, unfunded;  // sums over all groups, in the currency
 };

@@ -132,7 +132,7 @@ TEST(AnalogsState, ACopyAndACheckpointGoOnAtAnyHour) {
   }
 }
 
-// Before the fleet is ready the fallback recommends. Copies and checkpoints include the fallback.
+// Before the fleet is ready, the fallback recommends. Copies and checkpoints include the fallback.
 TEST(AnalogsState, TheFallbackGoesAlong) {
   const EnsembleConfig config{EnsembleSettings()};
   const AnalogFleet young(Resource::kMemory, AnalogSettings());

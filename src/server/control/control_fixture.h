@@ -54,7 +54,7 @@ class FailingStore final : public ForwardingStore {
 // A cell of `series` series, sampled each minute, from a Tuesday in 2023 on.
 class ControlCell {
  public:
-  static constexpr int64_t kStart = 1'700'006'400;  // a midnight
+  static constexpr int64_t kStart = 1'700'006'400;  // start of the tests, a midnight
 
   // `store_path`: path beside which samples of open windows are stored; "" stores none.
   explicit ControlCell(uint32_t series = 80, std::string store_path = "", ControlOptions options = {})

@@ -64,7 +64,7 @@ TEST_F(KubernetesComponentTest, AnApiServerThatIsAwayIsLoggedAndCounted) {
   EXPECT_THAT(MetricsOf(*run), HasSubstr("tautd_kubernetes_synced 0\n"));
   EXPECT_FALSE(run->cluster().synced());
   run->Stop();
-  run->Stop();  // a second call
+  run->Stop();  // a second call does nothing
 }
 
 TEST_F(KubernetesComponentTest, AnEmptyClusterIsInStepOnceItsListsAreRead) {
