@@ -237,7 +237,7 @@ TEST(BillProperties, MoreNeverCostsAGroupLessUnderTheSlackTax) {
   EXPECT_GT(taxed, Scaled(300));
 }
 
-// Returns a bound on the units by which one unit of request changes the slack tax.
+// Returns an upper bound on the change of a job's taxed slack, in units, if a request changes by one unit.
 double Leverage(const Bill& bill) {
   double most = 0;
   for (const SlackWindow& w : bill.slack) {

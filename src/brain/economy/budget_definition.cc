@@ -171,8 +171,8 @@ absl::StatusOr<Timeline<T>> MissingSteps(const std::string& what, const DefinedS
     return a.first == b.first && Same(a.second, b.second);
   });
   if (differs || !same_later) out.insert(out.end(), later.begin(), later.end());
-  // A future step that is no longer defined is replaced by the value before this step. The first step of
-  // `known_later` differs from `known`.
+  // If the first future step of the ledger is no longer defined, a step with the value before it replaces it. The
+  // new step is not redundant, because the first value in `known_later` always differs from `known`.
   const bool dropped = !differs && known != nullptr && !known_later.empty() &&
                        (later.empty() || known_later.front().first < later.front().first);
   if (dropped) out.emplace(out.begin(), known_later.front().first, *known);

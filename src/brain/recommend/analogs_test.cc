@@ -231,8 +231,9 @@ TEST(Analogs, ACheckpointWithoutTasksIsRead) {
   std::string bytes;
   ByteWriter out(&bytes);
   r.Save(out);
-  constexpr size_t kTasks = 12, kAfter = 1,
-                   kFlagsToEnd = 131;  // two counts, a mean, and the flag of a fallback
+  // Sizes in bytes: the two counts and the mean that older checkpoints lack, the flag of a fallback after these
+  // fields, and the state from the flags to its end.
+  constexpr size_t kTasks = 12, kAfter = 1, kFlagsToEnd = 131;
   char& flags = bytes[bytes.size() - kFlagsToEnd];
   ASSERT_EQ(flags, 1 | 2 | 4 | 8);
   flags = 1 | 2 | 4;

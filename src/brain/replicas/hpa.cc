@@ -14,7 +14,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr size_t kMostEvents = 1'000'000;  // bound on events, far more than any window has
+constexpr size_t kMostEvents = 1'000'000;  // maximum number of events in a saved list; a window has far fewer
 
 // Marks the part of a state for metrics in addition to the load. No other field at this position can have this
 // value.

@@ -37,7 +37,8 @@ struct QueryParameter {
   std::string name;
   std::string value;
 };
-// Parses "a=1&b&a=%20" in order; skips empty pieces. nullopt for invalid escapes or UTF-8.
+// Parses a query such as "a=1&b&a=%20" into parameters in the same order, and skips empty pieces. Returns nullopt
+// for invalid escapes or invalid UTF-8.
 std::optional<std::vector<QueryParameter>> ParseQuery(std::string_view text);
 // Returns the query with a leading '?', "" without parameters: the text that follows a path.
 std::string FormatQuery(const std::vector<QueryParameter>& parameters);

@@ -19,7 +19,7 @@
 namespace taut::node {
 namespace {
 
-// The last two constants are indices of kHeaders.
+// Indices into kHeaders: kWithoutActs for a ledger without acts, kWithoutScores for acts without scores.
 constexpr size_t kLedgerVersion = 5, kWithoutActs = 2, kWithoutScores = 3;
 constexpr std::array<std::string_view, kLedgerVersion> kHeaders = {
     "tautlet ledger 1", "tautlet ledger 2", "tautlet ledger 3", "tautlet ledger 4", "tautlet ledger 5"};

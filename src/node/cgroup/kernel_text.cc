@@ -13,7 +13,7 @@ constexpr uint64_t kNoMachineHas = uint64_t{1} << 62;  // bytes; no machine has 
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
 constexpr std::string_view kTotal = " total=";  // key of the total in a line of a pressure file
 
-// Returns the text before the line's end; nullopt without one.
+// Returns the text before the first line end; nullopt if there is no line end.
 std::optional<std::string_view> FirstLine(std::string_view text) {
   const size_t end = text.find('\n');
   if (end == std::string_view::npos) return std::nullopt;

@@ -1,4 +1,4 @@
-// Parses tautd's file: single values by a table, lists of rules by code.
+// Parses tautd's configuration file: single values by a table, lists of rules by code.
 #include "server/config/daemon_config.h"
 
 #include <set>

@@ -42,7 +42,7 @@ struct ScalerServerOptions {
   std::string client_ca_file;
   int max_connections = 64;     // limit, also bounded by half of the process's file descriptors
   int max_streams = 1000;       // maximum number of open streams; further streams get RESOURCE_EXHAUSTED
-  int stream_period_ms = 1000;  // interval at which the numbers for open streams are checked
+  int stream_period_ms = 1000;  // interval at which the replicas of the streams' jobs are checked
 };
 
 struct ScalerServerCounts {

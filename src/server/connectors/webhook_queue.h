@@ -20,7 +20,7 @@ namespace taut::server {
 struct WebhookQueueOptions {
   size_t max_orders = 100'000;
   size_t max_bytes = size_t{32} << 20;  // maximum size of the waiting orders in saved form
-  // Time after an order's arrival, or after a restart, until an order that cannot be delivered is dropped.
+  // Time from an order's arrival, or from a restart, after which the order is dropped if it cannot be delivered.
   double give_up_s = 3600;
   // First and maximum delay after a failed attempt. The delay doubles with each failure, less a random part of up
   // to half.

@@ -37,7 +37,7 @@ struct DaemonContext {
   std::string store_path = {};  // path of the store; "memory" if there is no file
   std::string state_dir = {};   // folder for files outside the store; the store's folder if it has one
   ClockSource clock = ClockSource::kWall;
-  // Returns the believed time (ClockGuard). `now` and all functions below are thread-safe.
+  // Returns the present time according to ClockGuard. `now` and all functions below are thread-safe.
   std::function<Timestamp()> now = {};
   // Returns the cell's time: the samples' time with `clock: samples`, else now().
   std::function<Timestamp()> cell_now = {};

@@ -131,7 +131,9 @@ struct Mapping {
   size_t rule = 0;  // index into the rules; kNoRule: mapped by an agent or a WorkloadIntake
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   std::string job, task, part;
-  std::string pod = {};  // key "scope/Pod/name" of a fact; "": none, or the pod in the labels if uses_owner
+  // Key of the pod, "scope/Pod/name", from a WorkloadIntake; "" if there is none. If uses_owner is true, the labels
+  // of the series name the pod instead.
+  std::string pod = {};
   std::optional<std::string> group = {};  // WorkloadFact::group, for facts
   WorkloadParts workload = {};            // workload of the job; unknown for facts
   bool uses_owner = false;                // true: the job's name contains {owner} or {owner.kind}

@@ -1,4 +1,4 @@
-// Lists of the slots that belong to one object (the series of a pod or container), by the hash of the object.
+// Lists of the slots (series) that belong to one object, such as a pod or container, by the hash of the object.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& trace, const Repl
 absl::StatusOr<double> TaskCapacityOf(const ReplicaInput& input, size_t at, const ReplicasArgs& args);
 // Returns the load changes of all jobs, from which tautd would learn; absent if --mode does not simulate tautd.
 std::optional<FleetMoves> FleetMovesOf(const ReplicaInput& input, const ReplicaReplayOptions& options);
-// Returns the policies to replay without duplicates. Returns InvalidArgument for an unknown name.
+// Returns the policies to replay, each policy once. Returns InvalidArgument for an unknown name.
 absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std::string>& asked);
 // Returns lines for users about the conditions that all policies share.
 std::string ReplicaConditions(const ReplicaReplayOptions& options, const ReplicasArgs& args);

@@ -7,7 +7,7 @@
 namespace taut::server {
 
 // Reads the settings, the status and the split of a workload or namespace, and adds sentences about entries
-// without effect. Bounded in size.
+// without effect. The settings, the split and the sentences are bounded in size.
 void ReadSteeringMetadata(JsonNode metadata, OwnedObject& object);
 // Reads the opt-outs of a pod, and adds sentences about entries without effect.
 void ReadSteeringMetadata(JsonNode metadata, Pod& pod);
