@@ -29,6 +29,7 @@ AnalogSettings Small() {
 // Returns the rows of a generated fleet for a day, of analogs and of the work function.
 FleetRows RowsOf(int32_t day) {
   FleetRows rows;
+  rows.reserve(2 * size_t{kJobs});  // so that a reference to a row stays valid
   for (uint64_t job = 0; job < kJobs; ++job) {
     Rng rng = Rng(7).Fork(job * 1000 + static_cast<uint64_t>(day));
     FleetRow& row = rows.emplace_back();
