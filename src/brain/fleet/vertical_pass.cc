@@ -48,9 +48,10 @@ void VerticalPass::EndDay(PassOutput& out, When when) {
     if (!job.seen_today || job.day != s_.day) continue;
     const bool slept = job.sleeps();
     s_.Wake(job);
+    const uint64_t key = JobKey(job.record->name);
     for (const Resource r : kResources) {
       rows.clear();
-      JobStepper(r, job.of(r)).EndDay(s_.day, JobKey(job.record->name), rows);
+      JobStepper(r, job.of(r)).EndDay(s_.day, key, rows);
       risk_.EndDay(rows, job.of(r));
       shares[IndexOf(r)].Add(rows);
     }

@@ -1,5 +1,6 @@
 #include "brain/recommend/fleet_share.h"
 
+#include <array>
 #include <cmath>
 
 namespace taut::brain {
@@ -7,6 +8,9 @@ namespace {
 
 // Minimum stored size of a lesson: its key, features and outcome. A stored case is larger.
 constexpr size_t kLessonBytes = sizeof(uint64_t) + sizeof(DistributionForest::Row);
+
+constexpr std::array kCounts = {&AnalogShare::jobs,     &AnalogShare::lessons,  &AnalogShare::verdicts,
+                                &AnalogShare::overruns, &AnalogShare::warnings, &AnalogShare::warnings_true};
 
 }  // namespace
 
@@ -41,12 +45,7 @@ void AnalogShare::Add(const FleetRow& row) {
 }
 
 void AnalogShare::Merge(const AnalogShare& other) {
-  jobs += other.jobs;
-  lessons += other.lessons;
-  verdicts += other.verdicts;
-  overruns += other.overruns;
-  warnings += other.warnings;
-  warnings_true += other.warnings_true;
+  for (const auto count : kCounts) this->*count += other.*count;
   limits.Merge(other.limits);
   promised.Merge(other.promised);
   sample.Merge(other.sample);
@@ -55,8 +54,7 @@ void AnalogShare::Merge(const AnalogShare& other) {
 
 void AnalogShare::Save(ByteWriter& out) const {
   out.Put(day);
-  for (const uint64_t count : {jobs, lessons, verdicts, overruns, warnings, warnings_true})
-    out.PutVarint(count);
+  for (const auto count : kCounts) out.PutVarint(this->*count);
   limits.Save(out);
   promised.Save(out);
   SaveSample(sample, out);
@@ -70,8 +68,7 @@ void AnalogShare::Save(ByteWriter& out) const {
 
 bool AnalogShare::Load(ByteReader& in) {
   if (in.Get<int32_t>() != day) return false;
-  for (uint64_t* count : {&jobs, &lessons, &verdicts, &overruns, &warnings, &warnings_true})
-    *count = in.GetVarint();
+  for (const auto count : kCounts) this->*count = in.GetVarint();
   if (!limits.Load(in) || !promised.Load(in)) return false;
   const uint64_t num_lessons = in.GetVarint();
   if (num_lessons > in.remaining() / kLessonBytes) return false;

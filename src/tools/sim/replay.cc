@@ -155,7 +155,6 @@ absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
   sums_.BeginDay(day);
   for (size_t i = 0; i < num_jobs; ++i) {
     const JobDayOutcome& out = outcomes_[i];
-    result_.job_windows += out.steps;
     sums_.Add(out, scored);
     for (size_t l = 0; l < out.scores.size() && scored; ++l)
       result_.lanes[l].per_job[out.job.value].Add(out.scores[l]);
@@ -233,7 +232,6 @@ std::string ReplayRun::Saved() const {
   std::string bytes;
   ByteWriter out(&bytes);
   out.Put(kStateVersion);
-  out.PutVarint(result_.days_done);
   sums_.Save(result_, out);
   for (const auto& fleet : fleets_) fleet->Save(out);
   out.PutVarint(states_.size());
@@ -258,15 +256,12 @@ absl::Status ReplayRun::Resume(std::string_view state) {
   ByteReader in(state);
   if (in.Get<uint8_t>() != kStateVersion)
     return absl::InvalidArgumentError("a checkpoint of a replay by another version of the program");
-  result_.days_done = in.GetVarint();
   if (absl::Status s = sums_.Load(in, result_.lanes.size()); !s.ok()) return s;
-  ReplayResult so_far = EmptyResult(options_);
-  sums_.WriteTo(so_far);
-  sums_.GoOn();
-  result_.first_scored_s = so_far.first_scored_s;
-  result_.first_scored_day = so_far.first_scored_day;
-  result_.last_day = so_far.last_day;
-  result_.job_windows = so_far.job_windows;
+  const LoadedFigures figures = sums_.GoOn();
+  result_.first_scored_s = figures.first_scored_s;
+  result_.first_scored_day = figures.first_scored_day;
+  result_.last_day = sums_.days().back();
+  result_.days_done = sums_.days().size();
   for (const auto& fleet : fleets_) {
     if (absl::Status s = fleet->Load(in); !s.ok()) return s;
   }
@@ -318,7 +313,7 @@ absl::StatusOr<ReplayResult> ReplayRun::Run() {
     ++result_.days_done;
     if (absl::Status s = Checkpoint(day); !s.ok()) return s;
     if (hooks_.on_progress != nullptr)
-      hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
+      hooks_.on_progress(result_.days_done, result_.days_total, sums_.job_windows());
   }
   // After an interrupt, some jobs have not reached their last day. Report the end of these jobs now.
   for (uint32_t i = 0; i < states_.size() && result_.partial; ++i) {

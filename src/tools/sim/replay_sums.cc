@@ -82,15 +82,10 @@ void LaneSums::Add(const DayScore& score, const std::optional<brain::RiskDay>& r
   day.oom_days += score.ooms > 0 ? 1 : 0;
   day.changes += score.changes;
   if (!scored) return;
-  Totals totals;
-  totals.Add(score);
-  for (size_t i = 0; i < sums.size(); ++i) sums[i].Add(totals.*Totals::kSums[i]);
-  for (size_t i = 0; i < counts.size(); ++i) counts[i] += totals.*Totals::kCounts[i];
-  if (score.windows > 0) {
-    slack.Add(score.slack);
-    if (score.changes >= changes_histogram.size()) changes_histogram.resize(score.changes + 1);
-    ++changes_histogram[score.changes];
-  }
+  summary.Add(score);
+  Totals of_job;
+  of_job.Add(score);
+  for (size_t i = 0; i < sums.size(); ++i) sums[i].Add(of_job.*Totals::kSums[i]);
   if (!risk.has_value()) return;
   brain::RiskSums of_day;
   of_day.Add(*risk);
@@ -100,11 +95,12 @@ void LaneSums::Add(const DayScore& score, const std::optional<brain::RiskDay>& r
 
 void LaneSums::Merge(const LaneSums& other) {
   MergeSums(sums, other.sums);
-  for (size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
-  slack.Merge(other.slack);
-  changes_histogram.resize(std::max(changes_histogram.size(), other.changes_histogram.size()));
-  for (size_t i = 0; i < other.changes_histogram.size(); ++i)
-    changes_histogram[i] += other.changes_histogram[i];
+  for (const auto count : Totals::kCounts) summary.totals.*count += other.summary.totals.*count;
+  summary.slack.Merge(other.summary.slack);
+  std::vector<uint64_t>& changes = summary.changes_histogram;
+  const std::vector<uint64_t>& more_changes = other.summary.changes_histogram;
+  changes.resize(std::max(changes.size(), more_changes.size()));
+  for (size_t i = 0; i < more_changes.size(); ++i) changes[i] += more_changes[i];
   for (size_t d = 0; d < days.size(); ++d) {
     MergeSums(days[d].amounts, other.days[d].amounts);
     for (const auto count : kDayCounts) days[d].*count += other.days[d].*count;
@@ -114,30 +110,27 @@ void LaneSums::Merge(const LaneSums& other) {
 
 void LaneSums::Save(ByteWriter& out) const {
   SaveSums(sums, out);
-  for (const uint64_t count : counts) out.PutVarint(count);
-  slack.Save(out);
-  out.PutVarint(changes_histogram.size());
-  for (const uint64_t count : changes_histogram) out.PutVarint(count);
+  for (const auto count : Totals::kCounts) out.PutVarint(summary.totals.*count);
+  summary.slack.Save(out);
+  out.PutVarint(summary.changes_histogram.size());
+  for (const uint64_t count : summary.changes_histogram) out.PutVarint(count);
   for (const Day& day : days) tools::Save(day, out);
 }
 
 bool LaneSums::Load(ByteReader& in) {
   if (!LoadSums(in, sums)) return false;
-  for (uint64_t& count : counts) count = in.GetVarint();
-  if (!slack.Load(in)) return false;
+  for (const auto count : Totals::kCounts) summary.totals.*count = in.GetVarint();
+  if (!summary.slack.Load(in)) return false;
   const uint64_t bins = in.GetVarint();
   if (bins > in.remaining()) return false;
-  changes_histogram.resize(bins);
-  for (uint64_t& count : changes_histogram) count = in.GetVarint();
+  summary.changes_histogram.resize(bins);
+  for (uint64_t& count : summary.changes_histogram) count = in.GetVarint();
   return std::ranges::all_of(days, [&](Day& day) { return tools::Load(in, day); });
 }
 
 void LaneSums::WriteTo(std::span<const int32_t> day_numbers, LaneResult& lane) const {
-  Totals& totals = lane.summary.totals;
-  for (size_t i = 0; i < sums.size(); ++i) totals.*Totals::kSums[i] = sums[i].value();
-  for (size_t i = 0; i < counts.size(); ++i) totals.*Totals::kCounts[i] = counts[i];
-  lane.summary.slack = slack;
-  lane.summary.changes_histogram = changes_histogram;
+  lane.summary = summary;
+  for (size_t i = 0; i < sums.size(); ++i) lane.summary.totals.*Totals::kSums[i] = sums[i].value();
   for (size_t d = 0; d < days.size(); ++d) {
     FleetDay& out = lane.fleet.emplace_back();
     out.day = day_numbers[d];

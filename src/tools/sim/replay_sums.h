@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,10 +34,8 @@ struct LaneSums {
   // Sets the summary, days and risks of `lane`.
   void WriteTo(std::span<const int32_t> days, LaneResult& lane) const;
 
+  LaneSummary summary;  // of the scored days; WriteTo replaces its fields Totals::kSums by `sums`
   std::array<OrderFreeSum, Totals::kSums.size()> sums;
-  std::array<uint64_t, Totals::kCounts.size()> counts{};
-  SlackDistribution slack;
-  std::vector<uint64_t> changes_histogram;
   std::vector<Day> days;
 };
 
@@ -71,8 +70,11 @@ class ReplaySums {
   // Reads the bytes that Save wrote for a replay with `lanes` lanes. Returns InvalidArgument for another version
   // or number of lanes, and DataLoss for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in, size_t lanes);
-  // Treats loaded sums like sums that were not loaded, so that further days can be added.
-  void GoOn() { loaded_.reset(); }
+  // Returns the figures of loaded sums. From then on, the sums are like sums that were not loaded, so that further
+  // days can be added. REQUIRES: the sums were loaded.
+  LoadedFigures GoOn() { return *std::exchange(loaded_, std::nullopt); }
+  const std::vector<int32_t>& days() const { return days_; }
+  uint64_t job_windows() const { return job_windows_; }
   // Sets all sums of `result`, which must have the same lanes. If the sums were loaded, also sets the figures that
   // are not sums.
   void WriteTo(ReplayResult& result) const;
