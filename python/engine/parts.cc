@@ -21,6 +21,7 @@
 #include "arrow_table.h"
 #include "bindings.h"
 #include "common/base/strings.h"
+#include "named_columns.h"
 #include "result_tables.h"
 #include "table_trace.h"
 #include "tools/cli/commands.h"
@@ -165,24 +166,16 @@ class PackedTrace final : public tools::DaySource {
   };
 
   absl::Status Begin(const ArrowSchema& schema) {
-    for (int64_t i = 0; i < schema.n_children; ++i) {
-      const ArrowSchema& field = *schema.children[i];
-      const auto* const found = std::find(kColumns.begin(), kColumns.end(),
-                                          std::string_view(field.name != nullptr ? field.name : ""));
-      if (found == kColumns.end()) continue;
-      const auto c = static_cast<size_t>(found - kColumns.begin());
-      absl::StatusOr<ArrowColumn> column = ArrowColumn::Create(field, *found);
-      if (!column.ok()) return column.status();
+    const auto fits = [](size_t c, const ArrowColumn& column, const ArrowSchema& field) {
       const Kind expected = c == kJob || c == kProgram ? Kind::kText
                             : c == kPack               ? Kind::kBytes
                                                        : Kind::kInteger;
-      if (column->kind() != expected)
-        return NotPacks(StrCat("column \"", *found, "\" has the Arrow type \"", field.format, "\""));
-      columns_[c] = *std::move(column);
-      at_[c] = i;
-    }
+      if (column.kind() == expected) return absl::OkStatus();
+      return NotPacks(StrCat("column \"", kColumns[c], "\" has the Arrow type \"", field.format, "\""));
+    };
+    if (absl::Status s = columns_.Begin(schema, kColumns, fits, [](std::string_view) {}); !s.ok()) return s;
     for (size_t c = 0; c < kNumColumns; ++c) {
-      if (!columns_[c].has_value()) return NotPacks(StrCat("there is no column \"", kColumns[c], "\""));
+      if (!columns_.has(c)) return NotPacks(StrCat("there is no column \"", kColumns[c], "\""));
     }
     return absl::OkStatus();
   }
@@ -191,17 +184,15 @@ class PackedTrace final : public tools::DaySource {
   }
 
   absl::Status Take(const ArrowArray& batch) {
-    for (size_t c = 0; c < kNumColumns; ++c) {
-      if (absl::Status s = columns_[c]->Bind(*batch.children[at_[c]], batch.offset); !s.ok()) return s;
-    }
+    if (absl::Status s = columns_.Bind(batch); !s.ok()) return s;
     for (int64_t row = 0; row < batch.length; ++row) {
-      const absl::Status taken = columns_[kJob]->IsNull(row) ? TakeReport(row) : TakePack(row);
+      const absl::Status taken = columns_[kJob].IsNull(row) ? TakeReport(row) : TakePack(row);
       if (!taken.ok()) return taken;
     }
     return absl::OkStatus();
   }
   absl::Status TakeReport(int64_t row) {
-    ByteReader in(columns_[kPack]->Text(row));
+    ByteReader in(columns_[kPack].Text(row));
     tools::ReadReport report;
     if (!report.Load(in)) return absl::DataLossError("a damaged report of a reader");
     report_.Merge(report);
@@ -213,23 +204,23 @@ class PackedTrace final : public tools::DaySource {
       const int64_t reader = Number(kReader, row).value_or(0);
       if (known.reader.value_or(reader) != reader)
         return absl::InvalidArgumentError(StrCat(
-            "job ", columns_[kJob]->Text(row),
+            "job ", columns_[kJob].Text(row),
             ": its tasks have names and are in files of several readers; expected numbers, or one reader"));
       known.reader = reader;
     }
     const absl::Status added = tools::UnpackJobDay(
-        columns_[kPack]->Text(row), known.id, static_cast<int32_t>(Number(kDay, row).value_or(0)), store_);
+        columns_[kPack].Text(row), known.id, static_cast<int32_t>(Number(kDay, row).value_or(0)), store_);
     if (added.ok()) return added;
-    return absl::Status(added.code(), StrCat("job ", columns_[kJob]->Text(row), ": ", Message(added)));
+    return absl::Status(added.code(), StrCat("job ", columns_[kJob].Text(row), ": ", Message(added)));
   }
   Known& JobOf(int64_t row) {
-    const std::string_view name = columns_[kJob]->Text(row);
+    const std::string_view name = columns_[kJob].Text(row);
     const auto [at, is_new] =
         known_.try_emplace(std::string(name), Known{JobId{static_cast<uint32_t>(known_.size())}, {}});
     if (!is_new) return at->second;
     JobInfo info;
     info.name = std::string(name);
-    if (!columns_[kProgram]->IsNull(row)) info.logical_name = std::string(columns_[kProgram]->Text(row));
+    if (!columns_[kProgram].IsNull(row)) info.logical_name = std::string(columns_[kProgram].Text(row));
     const int64_t sensitivity = Number(kSensitivity, row).value_or(0);
     if (sensitivity >= 0 && sensitivity <= static_cast<int64_t>(Sensitivity::kMostSensitive))
       info.sensitivity = static_cast<Sensitivity>(sensitivity);
@@ -238,13 +229,12 @@ class PackedTrace final : public tools::DaySource {
     return at->second;
   }
   std::optional<int64_t> Number(PackColumn column, int64_t row) const {
-    return columns_[column]->IsNull(row) ? std::nullopt : std::optional(columns_[column]->Integer(row));
+    return columns_[column].IsNull(row) ? std::nullopt : std::optional(columns_[column].Integer(row));
   }
 
   tools::JobDayStore store_;
   tools::ReadReport report_;
-  std::array<std::optional<ArrowColumn>, kNumColumns> columns_;
-  std::array<int64_t, kNumColumns> at_{};
+  NamedColumns<kNumColumns> columns_;
   absl::flat_hash_map<std::string, Known> known_;
 };
 

@@ -17,6 +17,7 @@
 #include "common/base/time.h"
 #include "common/base/whole_number.h"
 #include "fmt/format.h"
+#include "named_columns.h"
 #include "tools/trace/csv_reader.h"
 #include "tools/trace/csv_time.h"
 #include "tools/trace/plain_rows.h"
@@ -68,14 +69,13 @@ class TableReader {
   bool ReadTask(int64_t row, uint32_t& task);
   void Pass(UsageRow& row, std::string_view job);
   std::string ValueText(TableColumn column, int64_t row) const;
-  bool has(TableColumn c) const { return columns_[c].has_value(); }
+  bool has(TableColumn c) const { return columns_.has(c); }
 
   const bool strict_;
   tools::TraceSink& sink_;
   tools::ReadReport& report_;
   tools::RowLengths lengths_;
-  std::array<std::optional<ArrowColumn>, kNumColumns> columns_;
-  std::array<int64_t, kNumColumns> at_{};
+  NamedColumns<kNumColumns> columns_;
   int64_t per_second_ = 0;  // units per second of numbers in the column time; 0: unknown
   uint64_t rows_before_ = 0, without_limit_ = 0;
   tools::NameTable jobs_, tasks_;
@@ -85,42 +85,30 @@ class TableReader {
 };
 
 absl::Status TableReader::Begin(const ArrowSchema& schema) {
-  if (std::string_view(schema.format) != "+s")
-    return absl::InvalidArgumentError("expected a stream of record batches (a table), not of single arrays");
-  for (int64_t i = 0; i < schema.n_children; ++i) {
-    const ArrowSchema& field = *schema.children[i];
-    const std::string_view name = field.name != nullptr ? field.name : "";
-    const auto* const found = std::find(kColumns.begin(), kColumns.end(), name);
-    if (found == kColumns.end()) {
-      report_.warnings.push_back(StrCat("column \"", name, "\" is not used"));
-      continue;
-    }
-    const auto c = static_cast<size_t>(found - kColumns.begin());
-    if (columns_[c].has_value()) return absl::InvalidArgumentError(StrCat("two columns are called ", name));
-    absl::StatusOr<ArrowColumn> column = ArrowColumn::Create(field, name);
-    if (!column.ok()) return column.status();
-    const Kind kind = column->kind();
+  const auto fits = [](size_t c, const ArrowColumn& column, const ArrowSchema& field) {
+    const Kind kind = column.kind();
     const bool is_name = c == kJob || c == kTask;
-    const bool fits =
+    const bool is_good =
         is_name ? kind == Kind::kText || kind == Kind::kInteger
                 : kind != Kind::kText && kind != Kind::kBytes && (kind != Kind::kTime || c == kTime);
-    if (!fits) {
-      return absl::InvalidArgumentError(StrCat("column \"", name, "\" has the Arrow type \"", field.format,
-                                               "\"; expected ",
-                                               is_name      ? "texts or integers"
-                                               : c == kTime ? "timestamps or numbers"
-                                                            : "numbers"));
-    }
-    columns_[c] = *std::move(column);
-    at_[c] = i;
-  }
+    if (is_good) return absl::OkStatus();
+    return absl::InvalidArgumentError(StrCat("column \"", kColumns[c], "\" has the Arrow type \"",
+                                             field.format, "\"; expected ",
+                                             is_name      ? "texts or integers"
+                                             : c == kTime ? "timestamps or numbers"
+                                                          : "numbers"));
+  };
+  const auto unused = [&](std::string_view name) {
+    report_.warnings.push_back(StrCat("column \"", name, "\" is not used"));
+  };
+  if (absl::Status s = columns_.Begin(schema, kColumns, fits, unused); !s.ok()) return s;
   if (has(kTime) && has(kJob) && (has(kCpu) || has(kMemory))) return absl::OkStatus();
   const std::string_view missing = !has(kTime) ? "time" : !has(kJob) ? "job" : "cpu_cores or memory_bytes";
   return absl::InvalidArgumentError(StrCat("the table has no column ", missing, ": ", kExpected));
 }
 
 bool TableReader::ReadTime(int64_t row, int64_t& us) {
-  const ArrowColumn& column = *columns_[kTime];
+  const ArrowColumn& column = columns_[kTime];
   if (column.IsNull(row)) return false;
   const bool whole = column.kind() == Kind::kTime || column.kind() == Kind::kInteger;
   const double value = whole ? static_cast<double>(column.Integer(row)) : column.Real(row);
@@ -139,22 +127,22 @@ bool TableReader::ReadTime(int64_t row, int64_t& us) {
 }
 
 bool TableReader::ReadAmount(TableColumn column, int64_t row, std::optional<float>& out) const {
-  if (!has(column) || columns_[column]->IsNull(row)) return true;
-  const double value = columns_[column]->Real(row);
+  if (!has(column) || columns_[column].IsNull(row)) return true;
+  const double value = columns_[column].Real(row);
   return value >= 0 && tools::SetFloat(tools::NumberKind::kNumber, value, 1, out);
 }
 
 bool TableReader::ReadLimit(TableColumn column, int64_t row, std::optional<float>& out) {
-  if (!has(column) || columns_[column]->IsNull(row)) return true;
-  const double value = columns_[column]->Real(row);
+  if (!has(column) || columns_[column].IsNull(row)) return true;
+  const double value = columns_[column].Real(row);
   if (value > 0 && value < kNoLimitBytes) return tools::SetFloat(tools::NumberKind::kNumber, value, 1, out);
   ++without_limit_;
   return true;
 }
 
 bool TableReader::ReadTask(int64_t row, uint32_t& task) {
-  if (!has(kTask) || columns_[kTask]->IsNull(row)) return true;
-  const ArrowColumn& column = *columns_[kTask];
+  if (!has(kTask) || columns_[kTask].IsNull(row)) return true;
+  const ArrowColumn& column = columns_[kTask];
   const bool is_text = column.kind() == Kind::kText;
   if (const auto number = is_text ? WholeNumber(column.Text(row)) : std::optional(column.Integer(row))) {
     task = static_cast<uint32_t>(*number);
@@ -177,21 +165,21 @@ std::optional<TableReader::Bad> TableReader::Read(int64_t row, UsageRow& out, st
   }
   if (!ReadLimit(kCpuLimit, row, out.cpu_limit_cores)) return Bad{kCpuLimit, tools::kBadNumber};
   if (!ReadLimit(kMemoryLimit, row, out.memory_limit_bytes)) return Bad{kMemoryLimit, tools::kBadNumber};
-  if (has(kOomKills) && !columns_[kOomKills]->IsNull(row)) {
-    const double kills = columns_[kOomKills]->Real(row);
+  if (has(kOomKills) && !columns_[kOomKills].IsNull(row)) {
+    const double kills = columns_[kOomKills].Real(row);
     if (!(kills >= 0 && kills <= tools::kMostKills && kills == std::floor(kills)))
       return Bad{kOomKills, tools::kBadKills};
     out.oom_kills = static_cast<uint32_t>(kills);
   }
   if (has(kDuration)) {
-    const double seconds = columns_[kDuration]->IsNull(row) ? 0 : columns_[kDuration]->Real(row);
+    const double seconds = columns_[kDuration].IsNull(row) ? 0 : columns_[kDuration].Real(row);
     const auto length_us =
         static_cast<int64_t>(static_cast<double>(static_cast<float>(seconds)) * kMicrosPerSecond + 0.5);
     if (!(length_us > 0 && length_us <= kWindowSeconds * kMicrosPerSecond))
       return Bad{kDuration, tools::kBadDuration};
     out.end = Timestamp{us + length_us};
   }
-  const ArrowColumn& jobs = *columns_[kJob];
+  const ArrowColumn& jobs = columns_[kJob];
   if (!jobs.IsNull(row)) {
     if (jobs.kind() == Kind::kInteger) job_text_ = std::to_string(jobs.Integer(row));
     job = jobs.kind() == Kind::kInteger ? std::string_view(job_text_) : jobs.Text(row);
@@ -203,8 +191,8 @@ std::optional<TableReader::Bad> TableReader::Read(int64_t row, UsageRow& out, st
 }
 
 std::string TableReader::ValueText(TableColumn c, int64_t row) const {
-  if (!has(c) || columns_[c]->IsNull(row)) return "null";
-  const ArrowColumn& column = *columns_[c];
+  if (!has(c) || columns_[c].IsNull(row)) return "null";
+  const ArrowColumn& column = columns_[c];
   if (column.kind() == Kind::kText) return Printable(column.Text(row));
   if (column.kind() == Kind::kReal || column.kind() == Kind::kDecimal)
     return fmt::format("{}", column.Real(row));
@@ -227,10 +215,7 @@ void TableReader::Pass(UsageRow& row, std::string_view job) {
 }
 
 absl::Status TableReader::Take(const ArrowArray& batch) {
-  for (size_t c = 0; c < kNumColumns; ++c) {
-    if (!columns_[c].has_value()) continue;
-    if (absl::Status s = columns_[c]->Bind(*batch.children[at_[c]], batch.offset); !s.ok()) return s;
-  }
+  if (absl::Status s = columns_.Bind(batch); !s.ok()) return s;
   for (int64_t row = 0; row < batch.length; ++row) {
     ++report_.rows;
     UsageRow out;

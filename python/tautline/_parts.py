@@ -30,47 +30,34 @@ def settings_of(settings: Optional[Mapping[str, Any]]) -> List[str]:
     return [f"{key}={value}" for key, value in (settings or {}).items()]
 
 
-def engine_of(
-    recommenders: Union[str, Iterable[str]] = (),
-    *,
-    resources: Union[str, Iterable[str]] = (),
-    warmup: str = "7d",
-    feedback: str = "none",
-    restart_delay: str = "10m",
-    mode: str = "recommend",
-    policy: Optional[Mapping[str, Any]] = None,
-    settings: Optional[Mapping[str, Any]] = None,
-    cap_at_owner: bool = False,
-    compatibility: str = "",
-    threads: int = 0,
-) -> Any:
+_ENGINE_OPTIONS = ("warmup", "feedback", "restart_delay", "mode", "cap_at_owner", "compatibility", "threads")
+_TRACE_OPTIONS = ("format", "from_", "to", "group", "strict", "spill_memory")
+
+
+def _set(arguments: Any, options: Mapping[str, Any], known: Iterable[str]) -> Any:
+    """Sets options of the engine's arguments; the others keep the defaults of ``taut``. TypeError names an unknown option."""
+    for name, value in options.items():
+        if name not in known:
+            raise TypeError(f"unexpected option {name!r}; known: {', '.join(known)}")
+        setattr(arguments, name, value)
+    return arguments
+
+
+def engine_of(recommenders: Union[str, Iterable[str]] = (), *, resources: Union[str, Iterable[str]] = (), policy: Optional[Mapping[str, Any]] = None,
+              settings: Optional[Mapping[str, Any]] = None, **options: Any) -> Any:
     """Returns the arguments of a replay for the engine. :func:`tautline.replay` documents them."""
-    engine = _engine.EngineArgs()
+    engine = _set(_engine.EngineArgs(), options, _ENGINE_OPTIONS)
     engine.recommenders = [recommenders] if isinstance(recommenders, str) else list(recommenders)
     engine.resources = [resources] if isinstance(resources, str) else list(resources)
-    engine.warmup = warmup
-    engine.feedback = feedback
-    engine.restart_delay = restart_delay
-    engine.mode = mode
     engine.policy = settings_of(policy)
     engine.set = settings_of(settings)
-    engine.cap_at_owner = cap_at_owner
-    engine.compatibility = compatibility
-    engine.threads = threads
     return engine
 
 
-def trace_of(paths: Iterable[str] = (), *, format: str = "auto", from_: str = "", to: str = "", group: int = 1, strict: bool = False,
-             spill_memory: str = "512MiB") -> Any:
+def trace_of(paths: Iterable[str] = (), **options: Any) -> Any:
     """Returns the arguments of reading a trace for the engine. :func:`tautline.replay` documents them."""
-    trace = _engine.TraceArgs()
+    trace = _set(_engine.TraceArgs(), options, _TRACE_OPTIONS)
     trace.paths = list(paths)
-    trace.format = format
-    trace.from_ = from_
-    trace.to = to
-    trace.group = group
-    trace.strict = strict
-    trace.spill_memory = spill_memory
     return trace
 
 

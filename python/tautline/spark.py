@@ -228,12 +228,16 @@ def _resumed(checkpoints: Optional[_Checkpoints], context: Any) -> bytes:
 # ---- replays ----
 
 
+def _plain(table: Any) -> Dict[str, pyarrow.ChunkedArray]:
+    """Returns the columns of an Arrow table without dictionaries."""
+    whole = pyarrow.table(table)
+    return {name: column.cast(column.type.value_type) if pyarrow.types.is_dictionary(column.type) else column
+            for name, column in zip(whole.column_names, whole.columns)}
+
+
 def _ipc(table: Any) -> Iterator[bytes]:
     """Yields an Arrow table in pieces, each as an IPC stream without dictionaries."""
-    whole = pyarrow.table(table)
-    plain = pyarrow.table({name: column.cast(column.type.value_type) if pyarrow.types.is_dictionary(column.type) else column
-                           for name, column in zip(whole.column_names, whole.columns)})
-    for piece in plain.to_batches(max_chunksize=1 << 18):
+    for piece in pyarrow.table(_plain(table)).to_batches(max_chunksize=1 << 18):
         out = io.BytesIO()
         with pyarrow.ipc.new_stream(out, piece.schema) as writer:
             writer.write_batch(piece)
@@ -428,12 +432,10 @@ def tune(
             part = days if folds == 1 else days.where(F.col("job").isNull() | (F.pmod(F.xxhash64(_key_of()), F.lit(folds)) == fold))
             result = replay(part, recommender, settings={**(settings or {}), **combination}, **options)
             result.unpersist()
-            scores = result.table.to_pyarrow()
-            swept = {name: pyarrow.array([str(value)] * len(scores)) for name, value in combination.items()}
-            swept["fold"] = pyarrow.array([fold] * len(scores), pyarrow.int64())
-            plain = {name: column.cast(column.type.value_type) if pyarrow.types.is_dictionary(column.type) else column
-                     for name, column in zip(scores.column_names, scores.columns)}
-            rows.append(pyarrow.table({**swept, **plain}))
+            scores, count = _plain(result.table), len(result.table)
+            swept = {name: pyarrow.array([str(value)] * count) for name, value in combination.items()}
+            swept["fold"] = pyarrow.array([fold] * count, pyarrow.int64())
+            rows.append(pyarrow.table({**swept, **scores}))
     return pyarrow.concat_tables(rows)
 
 
