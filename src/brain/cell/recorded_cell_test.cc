@@ -80,6 +80,23 @@ TEST_F(EventFoldTest, WhatCannotBeRightIsNamedAndCountsForNothing) {
   EXPECT_EQ(Of(Tier::kMid).starts, 1U);
 }
 
+TEST_F(EventFoldTest, SumsOfRunningTasksDoNotDependOnTheOrderOfAHashMap) {
+  const uint32_t a = Job(Tier::kMid);
+  std::vector<TraceEvent> events;
+  for (uint32_t task = 0; task < 2000; ++task) {
+    events.push_back(At(1, a, task, kSubmit, 1 / (1 + static_cast<float>(task)), 1));
+    events.push_back(At(1, a, task, kStart));
+  }
+  events.push_back(At(7200, a, 0, kRequest, 3));
+  Fold(events);
+  const double cpu_hours = Of(Tier::kMid).cpu_hours;
+  EXPECT_GT(cpu_hours, 8);
+  const auto by_task = [](const TraceEvent& x, const TraceEvent& y) { return x.task > y.task; };
+  std::stable_sort(events.begin(), events.end() - 1, by_task);
+  Fold(events);
+  EXPECT_EQ(Of(Tier::kMid).cpu_hours, cpu_hours);
+}
+
 // The capacity of an alloc set includes its tasks, so that only the alloc set counts.
 TEST_F(EventFoldTest, AllocSetsAreCountedBesideTheirTasks) {
   const uint32_t set = Job(Tier::kProduction), inside = Job(Tier::kProduction), outside = Job(Tier::kFree);

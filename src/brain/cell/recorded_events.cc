@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "common/base/byte_units.h"
 
@@ -212,7 +213,10 @@ void EventFold::AddTold(uint32_t job) {
 }
 
 EventFigures EventFold::Finish() {
-  for (const auto& [key, task] : living_) AddRun(static_cast<uint32_t>(key >> 32), task, out_.last_us);
+  // Sums depend on the order of their terms, and the order of a hash map differs between runs.
+  std::vector<std::pair<uint64_t, Living>> living(living_.begin(), living_.end());
+  std::ranges::sort(living, {}, [](const auto& task) { return task.first; });
+  for (const auto& [key, task] : living) AddRun(static_cast<uint32_t>(key >> 32), task, out_.last_us);
   for (uint32_t j = 0; j < jobs_.size(); ++j) {
     JobSpan& span = spans_[j];
     if (span.live > 0) span.end_us = -1;
