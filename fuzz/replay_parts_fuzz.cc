@@ -1,5 +1,5 @@
-// Fuzzes the data that the parts of a replay exchange: packs of job-days, shares for the fleet models, and sums.
-// The bytes are either rejected, or yield usable days, shares and results.
+// Fuzzes the data that the parts of a replay or an analysis exchange: packs of job-days, shares for the fleet
+// models, and sums. The bytes are either rejected, or yield usable days, shares and results.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/base/bytes.h"
+#include "tools/sim/analysis_sums.h"
 #include "tools/sim/lane_scores.h"
 #include "tools/sim/replay.h"
 #include "tools/trace/job_packs.h"
@@ -64,6 +65,32 @@ void Merge(std::string_view bytes) {
   }
 }
 
+// Reads sizes of more jobs than are kept.
+void Sample(std::string_view bytes) {
+  JobSizes sizes(16);
+  ByteReader in(bytes);
+  if (!sizes.Load(in)) return;
+  for (const Resource r : kResources) {
+    const SortedValues sorted = sizes.SortedOf(r);
+    if (sizes.DistributionOf(r, sorted).jobs != sizes.jobs()) std::abort();
+    if (TailOf(sorted, 50).size() > 50) std::abort();
+  }
+}
+
+// Merges loaded sums with themselves.
+void MergeAnalyses(std::string_view bytes) {
+  ByteReader in(bytes);
+  AnalysisSums sums;
+  if (!sums.Load(in).ok()) return;
+  (void)sums.Result();
+  const AnalysisSums other = sums;
+  sums.Merge(other);
+  (void)sums.Result();
+  std::string merged;
+  ByteWriter out(&merged);
+  sums.Save(out);
+}
+
 }  // namespace
 }  // namespace taut::tools
 
@@ -72,5 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   taut::tools::Unpack(bytes);
   taut::tools::UnpackRows(bytes);
   taut::tools::Merge(bytes);
+  taut::tools::Sample(bytes);
+  taut::tools::MergeAnalyses(bytes);
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "tools/cli/analysis_json.h"
 #include "tools/cli/answer.h"
 #include "tools/cli/cell_input.h"
 #include "tools/cli/cli.h"
@@ -127,11 +128,11 @@ std::string ModesText(const TraceAnalysis& a) {
 }
 
 std::string ArrivalsText(const TraceAnalysis& a) {
-  if (a.arrivals.count() == 0) return "New jobs: the trace has less than two days.\n";
+  if (a.arrivals.hours == 0) return "New jobs: the trace has less than two days.\n";
   return fmt::format(
       "New jobs an hour, from the second day on: mean {}, median {} (submissions of Google\n"
       "2019: mean 3,360, median 3,309; of 2011: 964 and 885).\n",
-      Number(a.arrivals.mean()), Number(a.median_arrivals));
+      Number(a.arrivals.mean), Number(a.arrivals.median));
 }
 
 // Figures of the paper that days of usage cannot provide.
@@ -145,91 +146,6 @@ struct Inputs {
   std::unique_ptr<TraceAnalysis> usage;  // null if the trace has no usage
   std::unique_ptr<LoadedCell> cell;      // null if the trace has no events
 };
-
-Json FitJson(const ParetoFit& fit) {
-  if (fit.points == 0) return nullptr;
-  return {{"alpha", fit.alpha}, {"r_squared", fit.r_squared}, {"from", fit.from}, {"to", fit.to}};
-}
-
-Json SizesJson(const SizeDistribution& d) {
-  return {{"total", d.total},
-          {"median", d.median},
-          {"mean", d.mean},
-          {"variance", d.variance},
-          {"p90", d.p90},
-          {"p99", d.p99},
-          {"p99_9", d.p999},
-          {"max", d.max},
-          {"top_1_percent_share", d.top_1_percent},
-          {"top_0_1_percent_share", d.top_0_1_percent},
-          {"squared_coefficient", d.squared_coefficient},
-          {"pareto", FitJson(d.pareto)},
-          {"wait_at_half_load", MeanWait(0.5, d.squared_coefficient)},
-          {"wait_at_half_load_without_largest", MeanWait(0.5, d.others.squared_coefficient())}};
-}
-
-Json HourJson(const AnalysisHour& hour) {
-  Json out = {{"time", hour.start_s}, {"new_jobs", hour.new_jobs}};
-  for (size_t r = 0; r < 2; ++r) {
-    Json tiers = Json::object();
-    for (size_t tier = 0; tier < kNumTraceTiers; ++tier) {
-      const TierHour& t = hour.of[r][tier];
-      if (t.usage <= 0 && t.limit <= 0) continue;
-      tiers[std::string(Name(static_cast<TraceTier>(tier)))] = {
-          {"usage", t.usage}, {"limit", t.limit > 0 ? Json(t.limit) : Json(nullptr)}};
-    }
-    out[r == 0 ? "cpu_cores" : "memory_bytes"] = std::move(tiers);
-  }
-  return out;
-}
-
-Json ModesJson(const TraceAnalysis& a) {
-  Json out = Json::object();
-  for (size_t mode = 0; mode < brain::kScalingModes; ++mode) {
-    if (a.modes[0][mode].jobs == 0) continue;
-    Json row = {{"jobs", a.modes[0][mode].jobs}};
-    for (size_t r = 0; r < 2; ++r) {
-      const TierSummary& t = a.modes[r][mode];
-      row[r == 0 ? "cpu_cores" : "memory_bytes"] = {{"usage", t.usage},
-                                                    {"limit", t.limit > 0 ? Json(t.limit) : Json(nullptr)},
-                                                    {"slack", t.limit > 0 ? Json(t.slack()) : Json(nullptr)}};
-    }
-    out[std::string(Name(static_cast<brain::ScalingMode>(mode)))] = std::move(row);
-  }
-  return out;
-}
-
-enum class ByHour : uint8_t { kLeaveOut, kInclude };
-Json ResultJson(const TraceAnalysis& a, ByHour hours) {
-  Json tiers = Json::object();
-  for (size_t tier = 0; tier < kNumTraceTiers; ++tier) {
-    if (a.tiers[0][tier].jobs == 0) continue;
-    Json row = {{"jobs", a.tiers[0][tier].jobs}};
-    for (size_t r = 0; r < 2; ++r) {
-      const TierSummary& t = a.tiers[r][tier];
-      const bool known = t.limit > 0;
-      row[r == 0 ? "cpu_cores" : "memory_bytes"] = {{"usage", t.usage},
-                                                    {"limit", known ? Json(t.limit) : Json(nullptr)},
-                                                    {"slack", known ? Json(t.slack()) : Json(nullptr)}};
-    }
-    tiers[std::string(Name(static_cast<TraceTier>(tier)))] = std::move(row);
-  }
-  Json out = {{"jobs", a.jobs},
-              {"core_hours", SizesJson(a.sizes[0])},
-              {"gib_hours", SizesJson(a.sizes[1])},
-              {"correlation", a.correlation},
-              {"tiers", std::move(tiers)},
-              {"new_jobs_per_hour", a.arrivals.count() > 0
-                                        ? Json({{"mean", a.arrivals.mean()}, {"median", a.median_arrivals}})
-                                        : Json(nullptr)}};
-  if (a.has_modes) out["vertical_scaling"] = ModesJson(a);
-  if (hours == ByHour::kInclude) {
-    Json all = Json::array();
-    for (const AnalysisHour& hour : a.hours) all.push_back(HourJson(hour));
-    out["hours"] = std::move(all);
-  }
-  return out;
-}
 
 // Returns the analysis of the trace. `cell` contains the events; null if the trace has no events.
 absl::StatusOr<TraceAnalysis> Analyse(LoadedTrace& trace, const LoadedCell* cell, bool quiet) {
@@ -278,15 +194,6 @@ absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
   return in;
 }
 
-Json WholeJson(const Inputs& in, ByHour hours) {
-  Json out = in.usage != nullptr ? ResultJson(*in.usage, hours) : Json::object();
-  if (in.cell == nullptr) return out;
-  out["events"] = TraceEventsJson(*in.cell);
-  out["skipped_rows"] = SkippedJson(in.cell->report);
-  out["kept_rows"] = KeptJson(in.cell->report);
-  return out;
-}
-
 absl::Status WriteFiles(const AnalyzeArgs& args, const Inputs& in, OutputFile* html, OutputFile* json) {
   if (html != nullptr) {
     std::optional<EventsReport> events;
@@ -297,7 +204,7 @@ absl::Status WriteFiles(const AnalyzeArgs& args, const Inputs& in, OutputFile* h
     if (absl::Status s = html->Close(); !s.ok()) return s;
   }
   if (json == nullptr) return absl::OkStatus();
-  json->Append(JsonText(WholeJson(in, ByHour::kInclude)));
+  json->Append(JsonText(AnalysisJson(in.usage.get(), in.cell.get(), ByHour::kInclude)));
   return json->Close();
 }
 
@@ -327,7 +234,7 @@ int RunAnalyze(const AnalyzeArgs& args) {
   if (!in.ok()) return Fail(in.status());
   if (absl::Status s = WriteFiles(args, *in, html->get(), json->get()); !s.ok()) return Fail(s);
   if (args.output != OutputForm::kTable) {
-    const Json out = WholeJson(*in, ByHour::kLeaveOut);
+    const Json out = AnalysisJson(in->usage.get(), in->cell.get(), ByHour::kLeaveOut);
     Print(Formatted(args.output, out));
   } else {
     Print(WholeText(*in));

@@ -156,14 +156,14 @@ DocumentTable WaitTable(const TraceAnalysis& a) {
 
 DocumentSection ArrivalSection(const TraceAnalysis& a) {
   DocumentSection out{"Jobs that appear"};
-  if (a.arrivals.count() == 0) {
+  if (a.arrivals.hours == 0) {
     out.Add("The trace has less than two days.");
     return out;
   }
   DocumentTable rates{{{"new jobs, from the second day on"},
                        {"mean", NumberForm("an hour")},
                        {"median", NumberForm("an hour")}},
-                      {{"this trace", a.arrivals.mean(), a.median_arrivals},
+                      {{"this trace", a.arrivals.mean, a.arrivals.median},
                        {"Google 2019, submissions in a cell of 12,000 machines", 3360.0, 3309.0},
                        {"Google 2011, the same", 964.0, 885.0}}};
   out.Add(std::move(rates));

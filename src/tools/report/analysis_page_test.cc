@@ -23,12 +23,11 @@ TraceAnalysis Small() {
   }
   a.tiers[0][static_cast<size_t>(TraceTier::kProduction)] = {
       .jobs = 3, .usage = 16, .limit = 40, .limited_usage = 16};
-  std::vector<double> values;
-  for (int i = 1; i <= 2000; ++i) values.push_back(1e6 / i / i);
-  a.sizes[0] = DistributionOf(values);
-  std::sort(values.begin(), values.end());
-  a.tails[0] = TailOf(values, 50);
-  a.arrivals.Add(2);
+  SortedValues sorted;
+  for (int i = 2000; i > 0; --i) sorted.values.push_back(1e6 / i / i);
+  a.sizes[0] = DistributionOf(sorted, 1.6e6, 1e9);
+  a.tails[0] = TailOf(sorted, 50);
+  a.arrivals = {.hours = 1, .mean = 2, .median = 2};
   return a;
 }
 
@@ -60,7 +59,7 @@ TEST(AnalysisPageTest, HasWhatWasMeasuredAndWhatIsPublished) {
 
 TEST(AnalysisPageTest, ATraceOfLessThanTwoDaysSaysSo) {
   TraceAnalysis usage = Small();
-  usage.arrivals = Moments();
+  usage.arrivals = {};
   const Json page = Parsed(AnalysisDocument("t", &usage, nullptr));
   EXPECT_EQ(PartsOf(page, "Jobs that appear", "text").at(0)["text"], "The trace has less than two days.");
   EXPECT_TRUE(PartsOf(page, "Jobs that appear", "chart").empty());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace taut::tools {
 namespace {
@@ -10,24 +11,55 @@ constexpr uint64_t kFewestValues = 100, kFewestPoints = 5;
 constexpr uint64_t kPointsPerDecade = 20;
 constexpr size_t kLastValues = 10;  // number of largest values that the fit excludes
 
-double Quantile(std::span<const double> sorted, double share) {
-  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-  return sorted[std::clamp<size_t>(rank, 1, sorted.size()) - 1];
+// Returns the number of jobs that the first `values` values represent.
+double JobsOf(const SortedValues& sorted, size_t values) {
+  if (values >= sorted.sampled) return static_cast<double>(sorted.represented + values - sorted.sampled);
+  return static_cast<double>(sorted.represented) * static_cast<double>(values) /
+         static_cast<double>(sorted.sampled);
 }
 
-double ShareGreater(std::span<const double> sorted, double value) {
-  const auto greater = sorted.end() - std::ranges::upper_bound(sorted, value);
-  return static_cast<double>(greater) / static_cast<double>(sorted.size());
+// Returns the number of the first values that represent `jobs` jobs.
+size_t ValuesOf(const SortedValues& sorted, uint64_t jobs) {
+  if (jobs >= sorted.represented) return sorted.sampled + jobs - sorted.represented;
+  return static_cast<size_t>(std::ceil(static_cast<double>(jobs) / static_cast<double>(sorted.represented) *
+                                       static_cast<double>(sorted.sampled)));
 }
 
-size_t CountOfTop(size_t jobs, double share) {
-  return std::max<size_t>(1, static_cast<size_t>(std::llround(share * static_cast<double>(jobs))));
+double Quantile(const SortedValues& sorted, double share) {
+  const auto rank = static_cast<uint64_t>(std::ceil(share * static_cast<double>(sorted.jobs())));
+  return sorted.values[ValuesOf(sorted, std::clamp<uint64_t>(rank, 1, sorted.jobs())) - 1];
 }
 
-double Sum(std::span<const double> values) {
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return sum;
+double ShareGreater(const SortedValues& sorted, double value) {
+  const auto first = std::ranges::upper_bound(sorted.values, value) - sorted.values.begin();
+  const auto jobs = static_cast<double>(sorted.jobs());
+  return (jobs - JobsOf(sorted, static_cast<size_t>(first))) / jobs;
+}
+
+// Returns the number of values without those of the largest `share` of the jobs, of which there is at least one.
+size_t WithoutTop(const SortedValues& sorted, double share) {
+  const auto top = std::llround(share * static_cast<double>(sorted.jobs()));
+  return ValuesOf(sorted, sorted.jobs() - std::max<uint64_t>(1, static_cast<uint64_t>(top)));
+}
+
+// Returns the sum over the jobs that values from the number `first` on represent.
+double SumFrom(const SortedValues& sorted, size_t first) {
+  double of_sample = 0, sum = 0;
+  for (size_t i = first; i < sorted.sampled; ++i) of_sample += sorted.values[i];
+  for (size_t i = std::max(first, sorted.sampled); i < sorted.values.size(); ++i) sum += sorted.values[i];
+  if (of_sample == 0) return sum;
+  return sum + of_sample * static_cast<double>(sorted.represented) / static_cast<double>(sorted.sampled);
+}
+
+Moments MomentsBefore(const SortedValues& sorted, size_t end) {
+  Moments of_sample, out;
+  const size_t sampled = std::min(end, sorted.sampled);
+  for (size_t i = 0; i < sampled; ++i) of_sample.Add(sorted.values[i]);
+  for (size_t i = sampled; i < end; ++i) out.Add(sorted.values[i]);
+  if (sampled == 0) return out;
+  of_sample.StandFor(static_cast<uint64_t>(std::llround(JobsOf(sorted, sampled))));
+  of_sample.Merge(out);
+  return of_sample;
 }
 
 // Least-squares line of log10(share) against log10(value).
@@ -46,10 +78,10 @@ Line LineThrough(std::span<const TailPoint> points) {
   return {covariance / var_x, covariance * covariance / (var_x * var_y)};
 }
 
-ParetoFit FitOf(std::span<const double> sorted) {
+ParetoFit FitOf(const SortedValues& sorted) {
   ParetoFit fit;
-  if (sorted.size() < kFewestValues) return fit;
-  const double from = Quantile(sorted, 0.9), to = sorted[sorted.size() - 1 - kLastValues];
+  if (sorted.values.size() < kFewestValues) return fit;
+  const double from = Quantile(sorted, 0.9), to = sorted.values[sorted.values.size() - 1 - kLastValues];
   if (!(from > 0) || to < 10 * from) return fit;
   const double decades = std::log10(to / from);
   const auto steps = static_cast<uint64_t>(std::ceil(decades * static_cast<double>(kPointsPerDecade)));
@@ -83,43 +115,42 @@ void Moments::Merge(const Moments& other) {
   count_ += other.count_;
 }
 
+void Moments::StandFor(uint64_t count) {
+  squares_ *= static_cast<double>(count) / static_cast<double>(count_);
+  count_ = count;
+}
+
 double Moments::variance() const { return count_ < 2 ? 0 : squares_ / static_cast<double>(count_); }
 
 double Moments::squared_coefficient() const { return mean_ == 0 ? 0 : variance() / (mean_ * mean_); }
 
-SizeDistribution DistributionOf(std::vector<double> values) {
+SizeDistribution DistributionOf(const SortedValues& sorted, double total, double variance) {
   SizeDistribution out;
-  if (values.empty()) return out;
-  std::ranges::sort(values);
-  const size_t top = CountOfTop(values.size(), 0.01);
-  const std::span<const double> sorted = values;
-  for (const double v : sorted.first(sorted.size() - top)) out.others.Add(v);
-  for (const double v : sorted.last(top)) out.largest.Add(v);
-  Moments all = out.others;
-  all.Merge(out.largest);
-  out.jobs = all.count();
-  out.total = Sum(sorted);
-  out.mean = all.mean();
-  out.variance = all.variance();
-  out.squared_coefficient = all.squared_coefficient();
+  if (sorted.values.empty()) return out;
+  out.jobs = sorted.jobs();
+  out.total = total;
+  out.mean = total / static_cast<double>(out.jobs);
+  out.variance = variance;
+  out.squared_coefficient = out.mean == 0 ? 0 : variance / (out.mean * out.mean);
   out.median = Quantile(sorted, 0.5);
   out.p90 = Quantile(sorted, 0.9);
   out.p99 = Quantile(sorted, 0.99);
   out.p999 = Quantile(sorted, 0.999);
-  out.max = sorted.back();
-  if (out.total > 0) {
-    out.top_1_percent = Sum(sorted.last(top)) / out.total;
-    out.top_0_1_percent = Sum(sorted.last(CountOfTop(values.size(), 0.001))) / out.total;
+  out.max = sorted.values.back();
+  if (total > 0) {
+    out.top_1_percent = std::min(1.0, SumFrom(sorted, WithoutTop(sorted, 0.01)) / total);
+    out.top_0_1_percent = std::min(1.0, SumFrom(sorted, WithoutTop(sorted, 0.001)) / total);
   }
   out.pareto = FitOf(sorted);
+  out.others = MomentsBefore(sorted, WithoutTop(sorted, 0.01));
   return out;
 }
 
-std::vector<TailPoint> TailOf(std::span<const double> sorted, uint64_t points) {
+std::vector<TailPoint> TailOf(const SortedValues& sorted, uint64_t points) {
   std::vector<TailPoint> out;
-  const auto first = std::ranges::upper_bound(sorted, 0.0);
-  if (first == sorted.end() || points < 2) return out;
-  const double low = *first, decades = std::log10(sorted.back() / low);
+  const auto first = std::ranges::upper_bound(sorted.values, 0.0);
+  if (first == sorted.values.end() || points < 2) return out;
+  const double low = *first, decades = std::log10(sorted.values.back() / low);
   for (uint64_t i = 0; i < points; ++i) {
     const double value =
         low * std::pow(10, decades * static_cast<double>(i) / static_cast<double>(points - 1));

@@ -1,8 +1,8 @@
 // Distribution of a quantity over jobs: moments, quantiles, and the share of the largest values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace taut::tools {
@@ -13,6 +13,8 @@ class Moments {
  public:
   void Add(double value);
   void Merge(const Moments& other);
+  // Makes the values a sample of `count` values, with the same mean and variance. REQUIRES: there is a value.
+  void StandFor(uint64_t count);
   uint64_t count() const { return count_; }
   double mean() const { return mean_; }  // mean; 0 without values
   double variance() const;               // variance of the population; 0 for fewer than 2 values
@@ -39,22 +41,30 @@ struct SizeDistribution {
   // Share of the total that belongs to the largest 1 % and 0.1 % of the jobs, in [0, 1].
   double top_1_percent = 0, top_0_1_percent = 0;
   ParetoFit pareto;  // fitted line; `points` is 0 if there are too few values
-  // Moments of the largest 1 % of the values (at least one value), and of the other values.
-  Moments largest, others;
+  Moments others;    // moments without the largest 1 % of the values (at least one value)
 };
 
-// Returns the distribution of `values`, which are >= 0, in any order. Quantiles use the nearest rank. The Pareto
-// line is fitted to the largest 10 % of the values, without the 10 largest. The fit requires 100 values, and a
-// factor of 10 between the smallest and the largest fitted value. O(n log n).
-SizeDistribution DistributionOf(std::vector<double> values);
+// One value per job, ascending. If there are too many jobs, the smaller values are a sample.
+struct SortedValues {
+  std::vector<double> values;
+  size_t sampled = 0;        // the first `sampled` values represent `represented` jobs, ...
+  uint64_t represented = 0;  // ... and each other value represents one job
+
+  uint64_t jobs() const { return represented + values.size() - sampled; }
+};
+
+// Returns the distribution of the values, which are >= 0. `total` and `variance` are those of all jobs. Quantiles
+// use the nearest rank. The Pareto line is fitted to the largest 10 % of the values, without the 10 largest. The
+// fit requires 100 values, and a factor of 10 between the smallest and the largest fitted value. O(n).
+SizeDistribution DistributionOf(const SortedValues& sorted, double total, double variance);
 
 // A point of the complementary distribution function: the share of the values above `value`.
 struct TailPoint {
   double value = 0, share = 0;
 };
 // Returns the complementary distribution function at `points` values > 0, ascending and equally spaced on a log
-// scale, without points whose share is 0. REQUIRES: `sorted` ascends.
-std::vector<TailPoint> TailOf(std::span<const double> sorted, uint64_t points);
+// scale, without points whose share is 0.
+std::vector<TailPoint> TailOf(const SortedValues& sorted, uint64_t points);
 
 // Returns the mean waiting time in an M/G/1 queue, in mean service times (Pollaczek-Khinchine): rho / (1 - rho) *
 // (C^2 + 1) / 2. REQUIRES: 0 <= rho < 1.

@@ -4,6 +4,7 @@
 
 #include "common/base/random.h"
 #include "gtest/gtest.h"
+#include "tools/sim/job_sizes.h"
 #include "tools/sim/published.h"
 #include "tools/sim/trace_tier.h"
 
@@ -33,6 +34,12 @@ TEST(Moments, PartsMergedAreTheWhole) {
     EXPECT_NEAR(whole.variance(), squares / 200 - sum / 200 * sum / 200, 1e-3 * whole.variance());
   }
   EXPECT_EQ(Moments().squared_coefficient(), 0);
+}
+
+SizeDistribution DistributionOf(const std::vector<double>& values) {
+  JobSizes sizes;
+  for (size_t i = 0; i < values.size(); ++i) sizes.Add(MixBits(i), {values[i]});
+  return sizes.DistributionOf(Resource::kCpu, sizes.SortedOf(Resource::kCpu));
 }
 
 TEST(Distribution, OfKnownValues) {
@@ -68,8 +75,7 @@ TEST(Distribution, FindsTheParetoIndexAgain) {
 }
 
 TEST(Distribution, TailDescendsAndBeginsAtTheSmallest) {
-  const std::vector<double> sorted = {0, 0, 1, 10, 100, 1000};
-  const std::vector<TailPoint> tail = TailOf(sorted, 4);
+  const std::vector<TailPoint> tail = TailOf({.values = {0, 0, 1, 10, 100, 1000}}, 4);
   ASSERT_EQ(tail.size(), 3U) << "nothing is greater than the largest";
   EXPECT_DOUBLE_EQ(tail[0].value, 1);
   EXPECT_DOUBLE_EQ(tail[0].share, 0.5);

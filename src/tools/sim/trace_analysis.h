@@ -26,7 +26,7 @@ struct TierHour {
 struct AnalysisHour {
   int64_t start_s = 0;
   PerResource<std::array<TierHour, kNumTraceTiers>> of;  // means by resource and tier
-  uint32_t new_jobs = 0;  // jobs with their first usage in this hour; 0 on the first day
+  uint64_t new_jobs = 0;  // jobs with their first usage in this hour; 0 on the first day
 };
 
 struct TierSummary {
@@ -36,8 +36,13 @@ struct TierSummary {
   double slack() const { return limit > 0 ? 1 - limited_usage / limit : -1; }
 };
 
+// New jobs per hour from the second day on.
+struct Arrivals {
+  uint64_t hours = 0;  // number of hours; 0: the trace has less than two days
+  double mean = 0, median = 0;
+};
+
 struct TraceAnalysis {
-  PriorityBands bands = PriorityBands::k2019;
   bool has_priorities = false;
   std::vector<AnalysisHour> hours;  // hours with usage, ascending
   PerResource<std::array<TierSummary, kNumTraceTiers>> tiers;
@@ -48,8 +53,7 @@ struct TraceAnalysis {
   PerResource<SizeDistribution> sizes;
   PerResource<std::vector<TailPoint>> tails;
   double correlation = 0;  // Pearson correlation of the CPU and memory integrals over the jobs
-  Moments arrivals;        // new jobs per hour from the second day on
-  double median_arrivals = 0;
+  Arrivals arrivals;
   uint64_t jobs = 0;  // number of jobs with usage
 };
 
@@ -59,8 +63,11 @@ struct AnalysisHooks {
   // Returns the mode of a job by name; may be empty.
   std::function<brain::ScalingMode(const std::string& job)> mode_of;
 };
-// Analyses the trace. O(task-windows). Returns Cancelled if should_stop returned true, FailedPrecondition if the
-// trace has no usage, and errors of LoadDay().
+class AnalysisSums;
+// Sums up the jobs of the trace, or of a part of it. O(task-windows). Returns Cancelled if should_stop returned
+// true, and errors of LoadDay().
+absl::StatusOr<AnalysisSums> SumTrace(DaySource& source, const AnalysisHooks& hooks = {});
+// Analyses the trace. Returns FailedPrecondition if the trace has no usage, and errors of SumTrace().
 absl::StatusOr<TraceAnalysis> AnalyseTrace(DaySource& source, const AnalysisHooks& hooks = {});
 
 }  // namespace taut::tools
