@@ -12,5 +12,6 @@ namespace taut::python {
 void BindCommands(nanobind::module_& m);
 void BindRecommender(nanobind::module_& m);
 void BindParts(nanobind::module_& m);
+void BindAnalysis(nanobind::module_& m);
 
 }  // namespace taut::python

@@ -279,6 +279,7 @@ NB_MODULE(_engine, m) {
   BindCommands(m);
   BindRecommender(m);
   BindParts(m);
+  BindAnalysis(m);
   m.def("recommenders", [] {
     std::vector<std::pair<std::string, std::string>> out;
     for (const taut::brain::PolicyInfo& p : taut::brain::Policies()) out.emplace_back(Name(p.policy), p.what);

@@ -15,13 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "arrow_column.h"
-#include "arrow_stream.h"
 #include "arrow_table.h"
 #include "bindings.h"
 #include "common/base/strings.h"
-#include "named_columns.h"
+#include "packed_trace.h"
 #include "result_tables.h"
 #include "table_trace.h"
 #include "tools/cli/commands.h"
@@ -37,24 +34,6 @@ namespace {
 using tools::EngineArgs;
 using tools::InputCounts;
 using tools::JobPack;
-using Kind = ArrowColumn::Kind;
-
-// Columns of a table of packs. In a row without a job, the pack is the report of a reader.
-enum PackColumn : size_t {
-  kJob,
-  kProgram,
-  kSensitivity,
-  kPriority,
-  kDay,
-  kRows,
-  kFirstUs,
-  kReader,
-  kNamedTasks,
-  kPack,
-  kNumColumns
-};
-constexpr std::array<std::string_view, kNumColumns> kColumns = {
-    "job", "program", "sensitivity", "priority", "day", "rows", "first_us", "reader", "named_tasks", "pack"};
 
 // Collects packs, and passes tables of packs to Python.
 class PackTables {
@@ -101,7 +80,7 @@ class PackTables {
     out->Add("job", std::exchange(jobs_, {}));
     out->Add("program", std::exchange(programs_, {}));
     for (size_t i = 0; i < numbers_.size(); ++i)
-      out->Add(std::string(kColumns[kSensitivity + i]), std::exchange(numbers_[i], {}));
+      out->Add(std::string(kPackColumns[kSensitivity + i]), std::exchange(numbers_[i], {}));
     out->Add("pack", std::exchange(packs_, {}));
     bytes_ = 0;
     const nb::gil_scoped_acquire locked;
@@ -138,105 +117,6 @@ void Pack(const nb::object& table, const tools::TraceArgs& args, int64_t reader,
     tables.Finish(report);
   });
 }
-
-// The job-days of one part, from its packs.
-class PackedTrace final : public tools::DaySource {
- public:
-  explicit PackedTrace(size_t memory_bytes) : store_({.memory_budget_bytes = memory_bytes}) {}
-
-  absl::Status Read(ArrowArrayStream& stream, const std::function<bool()>& stops) {
-    const absl::Status read = ReadStream(
-        stream, [&](const ArrowSchema& schema) { return Begin(schema); },
-        [&](const ArrowArray& batch) { return stops() ? absl::CancelledError("interrupted") : Take(batch); });
-    return read.ok() ? store_.Finish() : read;
-  }
-  const tools::ReadReport& report() const { return report_; }
-  const tools::FoldReport& fold() const { return store_.report(); }
-
-  const std::vector<JobInfo>& jobs() const override { return store_.jobs(); }
-  const std::vector<int32_t>& days() const override { return store_.days(); }
-  int32_t last_day(JobId job) const override { return store_.last_day(job); }
-  absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) override { return store_.LoadDay(day); }
-
- private:
-  // Number of a job, and the reader of its first pack with named tasks.
-  struct Known {
-    JobId id;
-    std::optional<int64_t> reader;
-  };
-
-  absl::Status Begin(const ArrowSchema& schema) {
-    const auto fits = [](size_t c, const ArrowColumn& column, const ArrowSchema& field) {
-      const Kind expected = c == kJob || c == kProgram ? Kind::kText
-                            : c == kPack               ? Kind::kBytes
-                                                       : Kind::kInteger;
-      if (column.kind() == expected) return absl::OkStatus();
-      return NotPacks(StrCat("column \"", kColumns[c], "\" has the Arrow type \"", field.format, "\""));
-    };
-    if (absl::Status s = columns_.Begin(schema, kColumns, fits, [](std::string_view) {}); !s.ok()) return s;
-    for (size_t c = 0; c < kNumColumns; ++c) {
-      if (!columns_.has(c)) return NotPacks(StrCat("there is no column \"", kColumns[c], "\""));
-    }
-    return absl::OkStatus();
-  }
-  static absl::Status NotPacks(std::string_view why) {
-    return absl::InvalidArgumentError(StrCat("expected a table that job_days() returned: ", why));
-  }
-
-  absl::Status Take(const ArrowArray& batch) {
-    if (absl::Status s = columns_.Bind(batch); !s.ok()) return s;
-    for (int64_t row = 0; row < batch.length; ++row) {
-      const absl::Status taken = columns_[kJob].IsNull(row) ? TakeReport(row) : TakePack(row);
-      if (!taken.ok()) return taken;
-    }
-    return absl::OkStatus();
-  }
-  absl::Status TakeReport(int64_t row) {
-    ByteReader in(columns_[kPack].Text(row));
-    tools::ReadReport report;
-    if (!report.Load(in)) return absl::DataLossError("a damaged report of a reader");
-    report_.Merge(report);
-    return absl::OkStatus();
-  }
-  absl::Status TakePack(int64_t row) {
-    Known& known = JobOf(row);
-    if (Number(kNamedTasks, row).value_or(0) != 0) {
-      const int64_t reader = Number(kReader, row).value_or(0);
-      if (known.reader.value_or(reader) != reader)
-        return absl::InvalidArgumentError(StrCat(
-            "job ", columns_[kJob].Text(row),
-            ": its tasks have names and are in files of several readers; expected numbers, or one reader"));
-      known.reader = reader;
-    }
-    const absl::Status added = tools::UnpackJobDay(
-        columns_[kPack].Text(row), known.id, static_cast<int32_t>(Number(kDay, row).value_or(0)), store_);
-    if (added.ok()) return added;
-    return absl::Status(added.code(), StrCat("job ", columns_[kJob].Text(row), ": ", Message(added)));
-  }
-  Known& JobOf(int64_t row) {
-    const std::string_view name = columns_[kJob].Text(row);
-    const auto [at, is_new] =
-        known_.try_emplace(std::string(name), Known{JobId{static_cast<uint32_t>(known_.size())}, {}});
-    if (!is_new) return at->second;
-    JobInfo info;
-    info.name = std::string(name);
-    if (!columns_[kProgram].IsNull(row)) info.logical_name = std::string(columns_[kProgram].Text(row));
-    const int64_t sensitivity = Number(kSensitivity, row).value_or(0);
-    if (sensitivity >= 0 && sensitivity <= static_cast<int64_t>(Sensitivity::kMostSensitive))
-      info.sensitivity = static_cast<Sensitivity>(sensitivity);
-    if (const auto priority = Number(kPriority, row)) info.priority = static_cast<int>(*priority);
-    store_.OnJob(at->second.id, info);
-    return at->second;
-  }
-  std::optional<int64_t> Number(PackColumn column, int64_t row) const {
-    return columns_[column].IsNull(row) ? std::nullopt : std::optional(columns_[column].Integer(row));
-  }
-
-  tools::JobDayStore store_;
-  tools::ReadReport report_;
-  NamedColumns<kNumColumns> columns_;
-  absl::flat_hash_map<std::string, Known> known_;
-};
 
 tools::ReplayOptions OptionsOf(const EngineArgs& engine) {
   tools::Console console;

@@ -1,4 +1,4 @@
-"""Replays fleets on Apache Spark. The numbers equal ``taut replay``'s in every bit, for any number of workers.
+"""Replays and analyses fleets on Apache Spark. The numbers equal those of ``taut`` in every bit, for any number of workers.
 
 >>> from tautline import spark
 >>> days = spark.job_days(usage)                 # a Spark DataFrame of usage rows, or the paths of a trace
@@ -18,6 +18,7 @@ import contextlib
 import io
 import itertools
 import json
+import math
 import multiprocessing.connection
 import queue
 import secrets
@@ -34,9 +35,9 @@ from pyspark.sql import functions as F
 
 from . import _engine, commands
 from ._parts import engine_of, trace_of
-from ._verbs import Paths, Table, paths_of
+from ._verbs import Outcome, Paths, Table, paths_of
 
-__all__ = ["Result", "each", "job_days", "replay", "tune"]
+__all__ = ["Result", "analyze", "each", "job_days", "replay", "tune"]
 
 _Batches = Iterator[pyarrow.RecordBatch]
 
@@ -369,9 +370,7 @@ def replay(
         checkpoints = _Checkpoints(folder, context.partitionId()) if folder else None
         resume = _resumed(checkpoints, context if learns else None)
         exchange = _Exchange(context, engine, key) if learns else None
-        reader = _reader_of(batches)
-        packs = reader if reader is not None else _empty_packs()
-        part = _engine.Part(packs, engine, memory_bytes, numbers, first_s, exchange, checkpoint_days,
+        part = _engine.Part(_packs_of(batches), engine, memory_bytes, numbers, first_s, exchange, checkpoint_days,
                             checkpoints.save if checkpoints else None, resume)
         if exchange is not None:
             exchange.close()
@@ -380,9 +379,8 @@ def replay(
                 yield pyarrow.RecordBatch.from_pydict({"kind": [kind], "data": [piece]}, schema=_PARTS)
 
     count = _workers_of(days.sparkSession, workers, at_once=learns)
-    divided = days.repartition(count, _key_of()).sortWithinPartitions("first_us", "job", "day")
     # Spark repeats a failed barrier stage only if a shuffle follows it.
-    rows = divided.mapInArrow(run, "kind string, data binary", barrier=learns).repartition(count).persist(StorageLevel.MEMORY_AND_DISK)
+    rows = _divided(days, count).mapInArrow(run, "kind string, data binary", barrier=learns).repartition(count).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         sums = [bytes(row.data) for row in rows.where(F.col("kind") == "sums").select("data").collect()]
         return Result(_engine.Merged(engine_of(names, **options), sums), rows)
@@ -398,11 +396,64 @@ def replay(
 _PARTS = pyarrow.schema([("kind", pyarrow.string()), ("data", pyarrow.binary())])
 
 
-def _empty_packs() -> pyarrow.Table:
+def _divided(days: DataFrame, count: int) -> DataFrame:
+    """Divides job-days into ``count`` parts of whole jobs."""
+    return days.repartition(count, _key_of()).sortWithinPartitions("first_us", "job", "day")
+
+
+def _packs_of(batches: _Batches) -> Union[pyarrow.RecordBatchReader, pyarrow.Table]:
+    reader = _reader_of(batches)
+    if reader is not None:
+        return reader
     texts, packs = ("job", "program"), ("pack",)
     kinds = {name: pyarrow.string() if name in texts else pyarrow.binary() if name in packs else pyarrow.int64()
              for name in (column.split()[0] for column in _PACKS.split(", "))}
     return pyarrow.table({name: pyarrow.array([], kind) for name, kind in kinds.items()})
+
+
+def analyze(
+    days: Union[DataFrame, Paths],
+    session: Optional[SparkSession] = None,
+    *,
+    events: Paths = (),
+    workers: int = 0,
+    memory_bytes: int = 512 << 20,
+    **options: Any,
+) -> Outcome:
+    """Analyses job-days, and returns the document of ``tautline.analyze``, equal in every byte for any number of workers.
+
+    Args:
+        days: rows from :func:`job_days`, or paths of a trace, which :func:`job_days` reads with ``session`` and ``options``.
+        events: paths of tables of events, which the driver reads. Spark tasks read them with each of ``days``, if these
+            are paths.
+        workers: number of tasks between which the jobs are divided; 0: the default parallelism.
+        memory_bytes: memory of a task for usage; the rest is in temporary files of the executor.
+        options: for paths: further arguments of :func:`job_days`. ``format`` and ``strict`` are also those of ``events``.
+
+    Raises:
+        ValueError: an argument is invalid, or there is no usage.
+    """
+    given = paths_of(events)
+    read = _engine.Events(trace_of(given, **{name: options[name] for name in ("format", "strict") if name in options})) if given else None
+    if not isinstance(days, DataFrame):
+        days = job_days(days, session, with_each=given, **options)
+    count = _workers_of(days.sparkSession, workers, at_once=False)
+    modes = read.modes() if read else {}
+
+    def run(batches: _Batches) -> _Batches:
+        yield _sums_of(_engine.analyse_part(_packs_of(batches), memory_bytes, modes))
+
+    def merge(batches: _Batches) -> _Batches:
+        yield _sums_of(_engine.merge_analyses([sums for batch in batches for sums in batch.column(0).to_pylist()]))
+
+    parts = _divided(days, count).mapInArrow(run, "sums binary")
+    # Tasks merge most parts, so that the driver receives few.
+    merged = parts.repartition(math.isqrt(count)).mapInArrow(merge, "sums binary")
+    return Outcome("analyze", _engine.analysis([bytes(row.sums) for row in merged.collect()], read), "tiers")
+
+
+def _sums_of(sums: bytes) -> pyarrow.RecordBatch:
+    return pyarrow.RecordBatch.from_pydict({"sums": [sums]}, schema=pyarrow.schema([("sums", pyarrow.binary())]))
 
 
 def tune(

@@ -18,7 +18,7 @@ if shutil.which("java") is None:
 import pyarrow
 from made import START, csv_of, usage
 from pyspark.errors import PythonException
-from pyspark.sql import SparkSession
+from pyspark.sql import SparkSession, functions
 
 import tautline
 from tautline import spark
@@ -201,6 +201,30 @@ def raise_cause(call):
         if "FileNotFoundError" in str(error):
             raise FileNotFoundError(str(error)) from error
         raise
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_an_analysis_has_the_bytes_of_one_process(days, trace, workers):
+    assert spark.analyze(days, workers=workers).json() == tautline.analyze(trace).json()
+
+
+def test_an_analysis_of_rows_and_of_files_with_events(session, trace, tmp_path):
+    rows = spark.job_days(session.createDataFrame(pyarrow.table(usage(jobs=12, days=12))))
+    assert spark.analyze(rows, workers=2).json() == tautline.analyze(trace).json()
+    tautline._engine.run_command(["trace", "generate", "--format=google2019", "--jobs=60", "--days=3", "--", str(tmp_path / "v3")], None, None)
+    events, files = ([str(p) for p in sorted((tmp_path / "v3").iterdir()) if ("usage" in p.name) == of_usage] for of_usage in (False, True))
+    whole = tautline.analyze(tmp_path / "v3")
+    assert "vertical_scaling" in whole.data and "events" in whole.data and len(whole["tiers"]) > 2
+    assert spark.analyze(files, session, format="google2019", events=events, workers=5).json() == whole.json()
+
+
+def test_an_analysis_of_invalid_input(session, days, trace):
+    with pytest.raises(ValueError, match="no usage"):
+        spark.analyze(days.where("false"))
+    with pytest.raises(ValueError, match="event"):
+        spark.analyze(days, events=trace)
+    with pytest.raises(PythonException, match="damaged|unexpected end|another version"):
+        spark.analyze(days.withColumn("pack", functions.lit(b"\x01\x05")))
 
 
 def test_tune_and_each(session, days, trace):
