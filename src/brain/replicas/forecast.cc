@@ -18,15 +18,21 @@ namespace {
 constexpr double kFirstPrice = 0.02;
 // Highest rise of the price's logarithm at an overloaded step. The rise is smaller for a small target share.
 constexpr double kMostRise = 0.1;
+// Largest fall of the price's logarithm at a step that is not overloaded. The fall is smaller after the first
+// days, because bursts of an hour must not set the price of the next days.
+constexpr double kEarlyFall = 0.001, kLateFall = 0.0005, kEarlyDays = 3;
 const double kLeastLogPrice = std::log(1e-4), kMostLogPrice = std::log(1e3);
 constexpr size_t kMostCautious = 100'000;  // bound on saved counts; one count per decision in five minutes
-constexpr double kFall = 0.001;      // largest fall of the price's logarithm at a step that is not overloaded
-constexpr double kLeastGain = 0.05;  // least gain per started task, as a share of the price of a change
+// Least gain of a step per started task, as a share of the price of a start. A rise within the tolerance must gain
+// the whole price in one step.
+constexpr double kLeastGain = 0.05, kTolerance = 0.1;
 constexpr double kLeastLoad = 0.02;  // share of the mean load; logarithms of smaller loads are noise
 constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
 
 // Version of the state; negative, because older states begin with the number of slots of a day.
-constexpr int kStateVersion = -2;
+constexpr int kStateVersion = -3;
+// The version without idle runs and without a price of starts.
+constexpr int kVersionWithRegret = -2;
 constexpr double kHighestHalfLifeDays = 14, kMostOverHighest = 1.25;
 
 // Returns the text of a chance, also of chances below the least chance that FormatChance distinguishes.
@@ -90,13 +96,19 @@ int ForecastPolicy::DecideFor(const LoadSample& sample) {
   // The next step can use at most the running tasks, because a new task would not be ready. The step at the end
   // of the start-up time may require more tasks.
   wanted_ = settings_.bounds.Clamp(std::max(std::min(Best(false), sample.count()), Best(true)));
-  return settings_.bounds.Clamp(Move(settings_.bounds.Clamp(sample.count()), wanted_));
+  idle_.Observe(step, wanted_, mean_tasks_ / settings_.max_utilization);
+  const int count = settings_.bounds.Clamp(Move(settings_.bounds.Clamp(sample.count())));
+  if (!set_by_others_)
+    start_price_.Observe(tasks, std::max(0, count - sample.count()), mean_tasks_, settings_.step_s);
+  return count;
 }
 
 void ForecastPolicy::Calibrate(bool overloaded) {
   const double ordered = settings_.forecast.overloaded;
   // The expected change of the price is 0 if and only if the share of overloaded steps is the target share.
-  log_price_ += std::min(kFall, kMostRise * ordered) * ((overloaded ? 1 / ordered : 0) - 1);
+  const bool early = static_cast<double>(steps_) * settings_.step_s < kEarlyDays * kDaySeconds;
+  const double fall = std::min(early ? kEarlyFall : kLateFall, kMostRise * ordered);
+  log_price_ += fall * ((overloaded ? 1 / ordered : 0) - 1);
   log_price_ = std::clamp(log_price_, kLeastLogPrice, kMostLogPrice);
 }
 
@@ -136,23 +148,11 @@ int ForecastPolicy::Best(bool far) const {
   return best;
 }
 
-int ForecastPolicy::Move(int current, int wanted) {
-  if (wanted > current) {
-    const double gain = Cost(true, current) - Cost(true, wanted);
-    if (gain < kLeastGain * settings_.forecast.change_price * (wanted - current)) return current;
-    regret_ = 0;
-    return wanted;
-  }
-  if (wanted == current) {
-    regret_ = std::max(0.0, regret_ - 1);
-    return current;
-  }
-  const auto cost = [this](int n) { return std::max(Cost(false, n), Cost(true, n)); };
-  // Tasks are stopped only once their idle time has cost as much as a new start would cost (ski rental).
-  regret_ += std::max(0.0, cost(current) - cost(wanted));
-  if (regret_ < settings_.forecast.change_price * (current - wanted)) return current;
-  regret_ = 0;
-  return wanted;
+int ForecastPolicy::Move(int current) const {
+  if (wanted_ <= current) return idle_.Keep(current, StartCost());
+  const double gain = Cost(true, current) - Cost(true, wanted_);
+  const double least = wanted_ <= (1 + kTolerance) * current ? 1 : kLeastGain;
+  return gain < least * StartCost() * (wanted_ - current) ? current : wanted_;
 }
 
 int ForecastPolicy::Cautious(const LoadSample& sample) {
@@ -238,6 +238,7 @@ void ForecastPolicy::Explain(Reason& reason) const {
   reason.chance = chance;
   reason.facts.push_back({"expected load", far.Median() * capacity_, ""});
   reason.facts.push_back({"price of an overloaded minute", Price() * settings_.step_s / 60, "task-minutes"});
+  reason.facts.push_back({"price of a start", StartCost() * settings_.step_s / 60, "task-minutes"});
   reason.facts.push_back({"count with the least cost", static_cast<double>(wanted_), "tasks"});
 }
 
@@ -249,7 +250,7 @@ void ForecastPolicy::Save(ByteWriter& out) const {
   rises_.Save(out);
   PutOptional(last_step_ == INT64_MIN ? std::nullopt : std::optional(last_step_), out);
   out.Put(steps_);
-  for (const double v : {mean_tasks_, log_price_, regret_, load_, capacity_}) out.Put(v);
+  for (const double v : {mean_tasks_, log_price_, load_, capacity_}) out.Put(v);
   out.PutVarint(cautious_.size());
   for (const Wanted& w : cautious_) {
     out.Put(w.at.us);
@@ -262,12 +263,15 @@ void ForecastPolicy::Save(ByteWriter& out) const {
   out.Put(at_.us);
   out.Put(wanted_);
   out.Put(decided_);
+  idle_.Save(out);
+  start_price_.Save(out);
 }
 
 absl::Status ForecastPolicy::Load(ByteReader& in) {
   StoredValues values(in);
   ForecastPolicy fresh(settings_);
-  if (in.Get<int>() != kStateVersion)
+  const int version = in.Get<int>();
+  if (version != kStateVersion && version != kVersionWithRegret)
     return absl::InvalidArgumentError("forecast: the state is of another version");
   const int slots = values.Count(), ahead = values.Count();
   if (values.ok() && (slots != model_.slots_per_day() || ahead != model_.steps_ahead()))
@@ -278,7 +282,7 @@ absl::Status ForecastPolicy::Load(ByteReader& in) {
   fresh.steps_ = values.Within<int64_t>(0, INT64_MAX / 2);
   fresh.mean_tasks_ = values.Amount();
   fresh.log_price_ = values.Within(kLeastLogPrice, kMostLogPrice);
-  fresh.regret_ = values.Amount();
+  if (version == kVersionWithRegret) (void)values.Amount();
   fresh.load_ = values.Finite();
   fresh.capacity_ = values.Amount();
   for (size_t n = values.Size(kMostCautious); n > 0 && values.ok(); --n) {
@@ -292,6 +296,10 @@ absl::Status ForecastPolicy::Load(ByteReader& in) {
   fresh.at_ = values.Time();
   fresh.wanted_ = values.Count();
   fresh.decided_ = values.Count();
+  if (version == kStateVersion) {
+    fresh.idle_.Load(values);
+    fresh.start_price_.Load(values);
+  }
   if (absl::Status s = values.status("forecast"); !s.ok()) return s;
   *this = std::move(fresh);
   return absl::OkStatus();

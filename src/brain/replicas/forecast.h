@@ -6,10 +6,12 @@
 #include <memory>
 #include <vector>
 
+#include "brain/replicas/idle_runs.h"
 #include "brain/replicas/load_model.h"
 #include "brain/replicas/quarter_rises.h"
 #include "brain/replicas/replica_policy.h"
 #include "brain/replicas/settings.h"
+#include "brain/replicas/start_price.h"
 
 namespace taut::brain {
 
@@ -40,8 +42,9 @@ class ForecastPolicy final : public ReplicaPolicy {
   // Returns the count with the least cost for the load at the end of the start-up time if `far`, else for the
   // load one step ahead.
   int Best(bool far) const;
-  // Returns `wanted` if its gain justifies a change, else `current`.
-  int Move(int current, int wanted);
+  // Returns wanted_ if its gain justifies the starts, the tasks to keep if fewer tasks are wanted, else `current`.
+  int Move(int current) const;
+  double StartCost() const { return settings_.forecast.change_price * start_price_.Factor(); }
   // Returns the count while history is too short: from the load changes of other jobs if they are known, else
   // from the load and a cautious target. Like the HPA, returns the highest of these counts in the last 5
   // minutes.
@@ -57,7 +60,8 @@ class ForecastPolicy final : public ReplicaPolicy {
   double mean_tasks_ = 0;  // mean number of busy tasks of the last day
   double highest_ = 0;     // highest number of busy tasks, which halves in two weeks
   double log_price_;       // logarithm of price / (mean tasks / target share)
-  double regret_ = 0;      // accumulated cost of tasks above wanted_
+  IdleRuns idle_;
+  StartPrice start_price_;
   struct Wanted {
     Timestamp at;
     int count = 0;

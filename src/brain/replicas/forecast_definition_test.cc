@@ -1,5 +1,6 @@
 // Tests the forecast policy's counts against their definition (docs/algorithms/replicas.md): the count with the
-// least tasks + price * chance of overload, changed if the gain exceeds the price of the change.
+// least tasks + price * chance of overload. Tasks start if their gain exceeds the price of their start, and stop
+// after the time that their earlier idle times justify.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -50,25 +51,18 @@ class Definition {
     for (int n = 2; n <= most; ++n) best = Cost(far, n, price) < Cost(far, best, price) ? n : best;
     return best;
   }
-  // Returns the count by the definition. Must be called exactly once per step, because each call adds the cost
-  // of idle tasks to a sum.
-  int Decided(int current, double price) {
+  // Returns the count by the definition. Must be called exactly once per step.
+  int Decided(int64_t step, int current, double price, double start_price) {
     wanted = settings_.bounds.Clamp(std::max(std::min(Best(false, price), current), Best(true, price)));
-    const double change_price = settings_.forecast.change_price * std::abs(wanted - current);
-    if (wanted > current) {
-      ++starts;
-      if (Cost(true, current, price) - Cost(true, wanted, price) < 0.05 * change_price) return current;
-    } else if (wanted == current) {
-      idle_cost_ = std::max(0.0, idle_cost_ - 1);
-      return current;
-    } else {
-      ++idle;
-      const auto cost = [&](int n) { return std::max(Cost(false, n, price), Cost(true, n, price)); };
-      idle_cost_ += std::max(0.0, cost(current) - cost(wanted));
-      if (idle_cost_ < change_price) return current;
+    idle_runs_.Observe(step, wanted, mean_ / settings_.max_utilization);
+    if (wanted <= current) {
+      idle += wanted < current ? 1 : 0;
+      return idle_runs_.Keep(current, start_price);
     }
-    idle_cost_ = 0;
-    return wanted;
+    ++starts;
+    const double least = wanted <= 1.1 * current ? 1 : 0.05;
+    const double gain = Cost(true, current, price) - Cost(true, wanted, price);
+    return gain < least * start_price * (wanted - current) ? current : wanted;
   }
 
   int wanted = 0, starts = 0, idle = 0;
@@ -76,7 +70,8 @@ class Definition {
  private:
   ReplicaSettings settings_;
   LoadModel model_;
-  double highest_ = 0, mean_ = 0, idle_cost_ = 0;
+  IdleRuns idle_runs_;
+  double highest_ = 0, mean_ = 0;
   int64_t steps_ = 0;
 };
 
@@ -103,12 +98,14 @@ TEST_P(ForecastDefinition, EachCountIsTheOneOfLeastCost) {
     const double tasks = c.load * (1 + 2 * noon * noon * noon) * spike * std::exp(0.05 * rng.Normal());
     if (rng.Below(60) == 0)
       count = std::min(c.max, std::max(1, count + static_cast<int>(rng.Below(21)) - 10));
+    const double start_price =
+        FactOf(policy, "price of a start").value_or(5 * c.change_price) / 5;  // in steps of five minutes
     const int decided =
         policy.Decide({Timestamp::FromSeconds(int64_t{300} * step), 2 * tasks, 2, count, 0, nullptr});
     definition.Observe(step, tasks);
     if (step + 1 >= kStepsADay) {
       const double price = *FactOf(policy, "price of an overloaded minute") / 5;  // price per five minutes
-      EXPECT_EQ(decided, s.bounds.Clamp(definition.Decided(count, price)));
+      EXPECT_EQ(decided, s.bounds.Clamp(definition.Decided(step, count, price, start_price)));
       EXPECT_EQ(FactOf(policy, "count with the least cost"), definition.wanted);
     }
     count = decided;
