@@ -23,9 +23,9 @@ constexpr double kMostRise = 0.1;
 constexpr double kEarlyFall = 0.001, kLateFall = 0.0005, kEarlyDays = 3;
 const double kLeastLogPrice = std::log(1e-4), kMostLogPrice = std::log(1e3);
 constexpr size_t kMostCautious = 100'000;  // bound on saved counts; one count per decision in five minutes
-// Least gain of a step per started task, as a share of the price of a start. A rise within the tolerance must gain
-// the whole price in one step.
-constexpr double kLeastGain = 0.05, kTolerance = 0.1;
+// Least gain of a step per started task, as a share of the price of a start: of a rise by more than a share of the
+// count, and of a smaller rise, which noise often takes back.
+constexpr double kGainOfRise = 0.03, kSmallRise = 0.3, kGainOfSmallRise = 0.2;
 constexpr double kLeastLoad = 0.02;  // share of the mean load; logarithms of smaller loads are noise
 constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
 
@@ -151,7 +151,7 @@ int ForecastPolicy::Best(bool far) const {
 int ForecastPolicy::Move(int current) const {
   if (wanted_ <= current) return idle_.Keep(current, StartCost());
   const double gain = Cost(true, current) - Cost(true, wanted_);
-  const double least = wanted_ <= (1 + kTolerance) * current ? 1 : kLeastGain;
+  const double least = wanted_ <= (1 + kSmallRise) * current ? kGainOfSmallRise : kGainOfRise;
   return gain < least * StartCost() * (wanted_ - current) ? current : wanted_;
 }
 

@@ -60,7 +60,7 @@ class Definition {
       return idle_runs_.Keep(current, start_price);
     }
     ++starts;
-    const double least = wanted <= 1.1 * current ? 1 : 0.05;
+    const double least = wanted <= 1.3 * current ? 0.2 : 0.03;
     const double gain = Cost(true, current, price) - Cost(true, wanted, price);
     return gain < least * start_price * (wanted - current) ? current : wanted;
   }

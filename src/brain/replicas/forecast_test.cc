@@ -258,9 +258,8 @@ TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
   ASSERT_GT(price, 20);
   // The eighth task costs 1 and prevents a certain overload, whose cost is the price.
   const double gain = price - 1;
-  EXPECT_EQ(after_a_day((gain - 7) / 0.05).first, 8)
-      << "at most half of the set price after a day without starts";
-  EXPECT_EQ(after_a_day((gain + 7) / 0.05).first, 7);
+  EXPECT_EQ(after_a_day((gain - 7) / 0.2).first, 8);
+  EXPECT_EQ(after_a_day((gain + 7) / 0.2).first, 7);
 }
 
 // The greatest useful count is the count that runs at a utilisation of 80 % under 1.25 times the highest
