@@ -120,7 +120,7 @@ void IdleRuns::Save(ByteWriter& out) const {
 void IdleRuns::Load(StoredValues& in) {
   for (Durations& durations : durations_)
     in.Fill(std::span<float>(durations), static_cast<float>(kLeastWeight), kMostWeight);
-  size_ = in.Size(kMostRuns);
+  size_ = static_cast<uint8_t>(in.Size(kMostRuns));
   for (size_t i = 0; i < size_; ++i) {
     runs_[i] = {in.Step(), in.Count(), in.Within<uint8_t>(0, kSituations - 1)};
     in.Require(i == 0 || (runs_[i].top < runs_[i - 1].top && runs_[i].since >= runs_[i - 1].since));

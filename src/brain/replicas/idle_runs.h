@@ -43,12 +43,13 @@ class IdleRuns {
   void DropOldest();
   double StepsToKeep(size_t situation, double price) const;
 
-  std::array<Durations, kSituations> durations_;  // decayed numbers of idle tasks, relative to recent_
-  std::array<Run, kMostRuns> runs_{};             // by descending top
-  size_t size_ = 0;
+  // The members of every step are adjacent, because the cache misses of 100,000 jobs cost most of a pass.
   int64_t step_ = 0;
-  int wanted_ = 0;
   double recent_ = 0;  // mean of wanted_ over about 10 steps; 0: nothing was observed
+  int wanted_ = 0;
+  uint8_t size_ = 0;
+  std::array<Run, kMostRuns> runs_{};             // by descending top
+  std::array<Durations, kSituations> durations_;  // decayed numbers of idle tasks, relative to recent_
 };
 
 }  // namespace taut::brain
