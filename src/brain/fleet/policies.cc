@@ -66,18 +66,21 @@ FleetModels::FleetModels(const VerticalSettings& settings) : ensemble(settings.e
   for (const Resource r : kResources) {
     analogs.emplace_back(r, settings.analogs);
     works.emplace_back(r, settings.work_function);
+    boosted.emplace_back(r, settings.boosted, settings.boosted_order(r));
   }
 }
 
 FleetShare FleetModels::NewShare(Resource r, int32_t day) const {
-  FleetShare share(day, of(r).settings());
+  FleetShare share(day, of(r).settings(), boosted_of(r).settings());
   share.analogs.sample.Limit(of(r).sample_bound());
+  share.boosted.sample.Limit(boosted_of(r).sample_bound());
   return share;
 }
 
 void FleetModels::CloseDay(Resource r, FleetShare share) {
   work_of(r).CloseDay(share.works);
   of(r).CloseDay(std::move(share.analogs));
+  boosted_of(r).CloseDay(std::move(share.boosted));
 }
 
 void FleetModels::CloseDay(Resource r, int32_t day, const FleetRows& rows) {
@@ -92,6 +95,9 @@ FleetModels FleetModels::ForecastersFor(Policy policy, Resource r, const Vertica
     models.of(r) = of(r).ForecasterFor(settings.analogs.order(r));
   }
   models.work_of(r) = work_of(r).With(settings.work_function);
+  if (policy == Policy::kBoosted) {
+    models.boosted_of(r) = boosted_of(r).ForecasterFor(settings.boosted_order(r));
+  }
   return models;
 }
 
@@ -102,6 +108,7 @@ void FleetModels::Save(ByteWriter& out) const {
     analogs[i].Save(out);
     works[i].Save(out);
   }
+  for (const BoostedFleet& fleet : boosted) fleet.Save(out);
 }
 
 absl::Status FleetModels::Load(ByteReader& in) {
@@ -117,12 +124,16 @@ absl::Status FleetModels::Load(ByteReader& in) {
     if (absl::Status s = analogs[i].Load(in); !s.ok()) return s;
     if (absl::Status s = works[i].Load(in); !s.ok()) return s;
   }
+  if (in.remaining() == 0) return absl::OkStatus();  // an older version had no boosted recommender
+  for (BoostedFleet& fleet : boosted) {
+    if (absl::Status s = fleet.Load(in); !s.ok()) return s;
+  }
   return absl::OkStatus();
 }
 
 bool LearnsFromFleet(Policy policy, Resource r) {
   const Policy own = PolicyFor(policy, r);
-  return own == Policy::kAnalogs || own == Policy::kWorkFunction;
+  return own == Policy::kAnalogs || own == Policy::kWorkFunction || own == Policy::kBoosted;
 }
 
 void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,
@@ -131,6 +142,13 @@ void AddRisk(Policy policy, Resource r, const FleetModels& models, const Vertica
   if (PolicyFor(policy, r) == Policy::kWorkFunction) {
     if (settings.work_function.price <= 0) risk.work_ordered = settings.work_function.order(r);
     risk.work_over = models.work_of(r).share_over();
+  }
+  if (policy != Policy::kBoosted) return;
+  if (ThrottlesAtLimit(r)) {
+    risk.work_ordered = settings.boosted_order(r);
+    risk.work_over = models.boosted_of(r).delivered();
+  } else {
+    risk.days_ordered = settings.boosted_order(r);
   }
 }
 
@@ -173,6 +191,16 @@ std::unique_ptr<Recommender> MakeWorkFunction(const Ingredients& in) {
       in.fleet.work_of(in.resource), in.settings.oom,
       OverrunPriceFactor(in.resource, in.job, in.settings.moving_window),
       in.settings.work_function.OwnOrder(in.resource));
+}
+
+std::unique_ptr<Recommender> MakeBoosted(const Ingredients& in) {
+  const bool throttles = ThrottlesAtLimit(in.resource);
+  BoostedJob job{JobKey(in.job.name), throttles ? in.settings.work_function.OwnOrder(in.resource)
+                                                : in.settings.analogs.OwnOrder(in.resource)};
+  if (throttles) job.price_factor = OverrunPriceFactor(in.resource, in.job, in.settings.moving_window);
+  return std::make_unique<BoostedRecommender>(in.fleet.boosted_of(in.resource),
+                                              throttles ? MakeWorkFunction(in) : MakeEnsemble(in),
+                                              in.settings.oom, job);
 }
 
 // Composition of a recommender: its core and the wrappers around the core.
@@ -218,6 +246,8 @@ constexpr Recipe kRecipes[] = {
        return NewCraneRecommender(in.resource, in.settings.crane, in.settings.oom,
                                   DecisionWindow(in.job.name));
      }},
+    {Policy::kBoosted, Recipe::Kind::kOurs, MakeBoosted, /*keep_start=*/true, /*young_margin=*/true,
+     EnsemblesHistory},
 };
 
 const Recipe& RecipeOf(Policy policy) {

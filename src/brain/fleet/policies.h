@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "brain/recommend/analogs.h"
+#include "brain/recommend/boosted.h"
 #include "brain/recommend/ensemble.h"
 #include "brain/recommend/policy.h"
 #include "brain/recommend/recommender.h"
@@ -19,19 +20,22 @@
 
 namespace taut::brain {
 
-// Models shared by the recommenders of a fleet: the ensemble's configuration, and for each resource a fleet
-// model for analogs and one for the work function. Read-only while jobs are stepped. CloseDay is called between
-// days, on one thread.
+// Models shared by the recommenders of a fleet: the ensemble's configuration, and for each resource a fleet model
+// for analogs, one for the work function and one for the boosted recommender. Read-only while jobs are stepped.
+// CloseDay is called between days, on one thread.
 struct FleetModels {
   EnsembleConfig ensemble;
   std::vector<AnalogFleet> analogs;  // models by Resource (IndexOf)
   std::vector<WorkFunctionFleet> works;
+  std::vector<BoostedFleet> boosted;
 
   explicit FleetModels(const VerticalSettings& settings);
   AnalogFleet& of(Resource r) { return analogs[IndexOf(r)]; }
   const AnalogFleet& of(Resource r) const { return analogs[IndexOf(r)]; }
   WorkFunctionFleet& work_of(Resource r) { return works[IndexOf(r)]; }
   const WorkFunctionFleet& work_of(Resource r) const { return works[IndexOf(r)]; }
+  BoostedFleet& boosted_of(Resource r) { return boosted[IndexOf(r)]; }
+  const BoostedFleet& boosted_of(Resource r) const { return boosted[IndexOf(r)]; }
   // Returns an empty share of the day. Add the rows of jobs in any order, then pass the share to CloseDay.
   FleetShare NewShare(Resource r, int32_t day) const;
   // Learns from the share of all jobs for the ended day.

@@ -55,7 +55,7 @@ TEST(Policies, JobsHaveNoneThatRunsOnlyInAReplay) {
   // order.
   for (size_t i = 0; i < Policies().size(); ++i) {
     EXPECT_EQ(static_cast<size_t>(Policies()[i].policy), i);
-    EXPECT_EQ(Policies()[i].replay_only, i > static_cast<size_t>(Policy::kCombined));
+    EXPECT_EQ(Policies()[i].replay_only, i > static_cast<size_t>(Policy::kBoosted));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "brain/recommend/boosted_row.h"
 #include "common/base/bytes.h"
 
 namespace taut::brain {
@@ -61,7 +62,7 @@ struct FleetWork {
   bool seasoned = false;  // true once the job has enough history to change the price
 };
 
-// A row of analogs or, if `work` is set, of the work function.
+// A row of analogs or, if `work` or `boosted` is set, of the work function or the boosted recommender.
 struct FleetRow {
   uint64_t job = 0;                     // hash of the job's name, by which the models draw samples
   std::optional<FleetLesson> lesson;    // last finished day; absent on a job's first day
@@ -71,6 +72,7 @@ struct FleetRow {
   AnalogCase tomorrow;     // the job at its latest decision or at the next midnight
   bool own_order = false;  // true: the job has its own target share, and does not change the fleet's price
   std::optional<FleetWork> work;
+  std::optional<BoostedRow> boosted;
 };
 using FleetRows = std::vector<FleetRow>;
 

@@ -118,7 +118,9 @@ bool WorkShare::Load(ByteReader& in) {
 
 void FleetShare::Add(std::span<const FleetRow> rows) {
   for (const FleetRow& row : rows) {
-    if (row.work.has_value()) {
+    if (row.boosted.has_value()) {
+      boosted.Add(row.job, *row.boosted);
+    } else if (row.work.has_value()) {
       works.Add(*row.work);
     } else {
       analogs.Add(row);
@@ -129,13 +131,15 @@ void FleetShare::Add(std::span<const FleetRow> rows) {
 void FleetShare::Merge(const FleetShare& other) {
   analogs.Merge(other.analogs);
   works.Merge(other.works);
+  boosted.Merge(other.boosted);
 }
 
 void FleetShare::Save(ByteWriter& out) const {
   analogs.Save(out);
   works.Save(out);
+  boosted.Save(out);
 }
 
-bool FleetShare::Load(ByteReader& in) { return analogs.Load(in) && works.Load(in); }
+bool FleetShare::Load(ByteReader& in) { return analogs.Load(in) && works.Load(in) && boosted.Load(in); }
 
 }  // namespace taut::brain

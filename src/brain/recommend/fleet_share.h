@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "brain/recommend/boosted_row.h"
 #include "brain/recommend/distribution_forest.h"
 #include "brain/recommend/fleet_row.h"
 #include "brain/recommend/settings.h"
@@ -57,9 +58,36 @@ struct WorkShare {
       used;  // sums over the jobs with enough history to change the price (FleetWork::seasoned)
 };
 
+// The share of the jobs whose recommender is the boosted one.
+struct BoostedShare {
+  BoostedShare(int32_t its_day, const BoostedSettings& settings)
+      : day(its_day),
+        sample(static_cast<size_t>(settings.max_lessons)),
+        panel(static_cast<size_t>(settings.solver_jobs)) {}
+
+  void Add(uint64_t job, const BoostedRow& row);
+  void Merge(const BoostedShare& other);
+  void Save(ByteWriter& out) const;
+  bool Load(ByteReader& in);
+
+  int32_t day;
+  uint64_t jobs = 0, lessons = 0, verdicts = 0;
+  OrderFreeSum sizes;                   // sum of BoostedRow::size
+  OrderFreeSum promised, harm, weight;  // sums over the verdicts
+  BottomK<BoostedLesson> sample;
+  BottomK<BoostedCase> panel;  // sample of the jobs that have no target share of their own
+};
+// Returns the key by which lessons are drawn.
+uint64_t BoostedLessonKey(uint64_t job, int32_t period);
+// Writes the lessons of a sample with their keys, ascending by key.
+void SaveLessons(BottomK<BoostedLesson> sample, ByteWriter& out);
+// Reads what SaveLessons wrote. Returns false for bytes that it cannot have written.
+bool LoadLessons(ByteReader& in, BottomK<BoostedLesson>& sample);
+
 // The share of one resource for all fleet models.
 struct FleetShare {
-  FleetShare(int32_t day, const AnalogSettings& settings) : analogs(day, settings) {}
+  FleetShare(int32_t day, const AnalogSettings& settings, const BoostedSettings& boosting)
+      : analogs(day, settings), boosted(day, boosting) {}
   void Add(std::span<const FleetRow> rows);
   void Merge(const FleetShare& other);
   void Save(ByteWriter& out) const;
@@ -69,6 +97,7 @@ struct FleetShare {
 
   AnalogShare analogs;
   WorkShare works;
+  BoostedShare boosted;
 };
 
 }  // namespace taut::brain

@@ -116,6 +116,9 @@ constexpr PolicyInfo kPolicies[] = {
      kWorkFunctionKnobs, kWorkFunctionSweep},
     {Policy::kCombined, "combined", "memory by analogs, CPU by work_function", kCombinedKnobs,
      kCombinedSweep},
+    {Policy::kBoosted, "boosted",
+     "a forecast of the next hours by boosted trees over the whole fleet, at a risk target", kCombinedKnobs,
+     kCombinedSweep, false, true},
     {Policy::kKrr, "krr", "a daily report of KRR's simple strategy; only in a replay", {}, kKrrSweep, true},
     {Policy::kCrane, "crane", "a daily recommendation of Crane; only in a replay", {}, kCraneSweep, true},
 };

@@ -23,6 +23,7 @@ enum class Policy : uint8_t {
   kAnalogs,
   kWorkFunction,
   kCombined,
+  kBoosted,
   kKrr,
   kCrane
 };
@@ -50,6 +51,7 @@ struct PolicyInfo {
   // Settings that `taut tune` sweeps by default, as key=value,value. Each sweep exchanges footprint for risk.
   std::span<const std::string_view> sweep;
   bool replay_only = false;  // true for a comparator of replays, which no job may have
+  bool on_request = false;   // true: a replay that names no recommenders leaves it out, because it takes long
 };
 // Returns all recommenders in the order of their display.
 std::span<const PolicyInfo> Policies();

@@ -198,6 +198,30 @@ struct WorkFunctionSettings {
   bool operator==(const WorkFunctionSettings&) const = default;
 };
 
+// Decisions within the day by boosted trees (docs/algorithms/vertical.md, "Boosted"). The target shares are
+// those of analogs for memory and of the work function for CPU.
+struct BoostedSettings {
+  int memory_hours = 3, cpu_hours = 1;  // hours between two decisions, which divide 24
+  // The regret at which a limit falls: what keeping the limit has cost more than the best limits, in hours of a
+  // mean job's limit. Likewise the regret of one decision at which a limit rises.
+  double memory_fall_hours = 4, memory_rise_hours = 0.1;
+  double cpu_fall_hours = 3, cpu_rise_hours = 0.05;
+  double raise_at = 0.6;      // share of the limit above which usage causes a decision at once; 0: never
+  int min_lessons = 1000;     // lessons that a forecast requires
+  int min_days = 7;           // days of history that a forecast requires; until then the fallback recommends
+  int max_lessons = 100'000;  // size of the uniform sample of history for training
+  int retrain_days = 7;
+  int solver_jobs = 2000;  // number of jobs for which the price is solved
+  int trees = 150;
+  int thresholds_per_lesson = 2;
+  uint64_t seed = 1;
+
+  int hours(Resource r) const { return ThrottlesAtLimit(r) ? cpu_hours : memory_hours; }
+  double periods_per_day(Resource r) const { return 24.0 / hours(r); }
+  double fall_hours(Resource r) const { return ThrottlesAtLimit(r) ? cpu_fall_hours : memory_fall_hours; }
+  double rise_hours(Resource r) const { return ThrottlesAtLimit(r) ? cpu_rise_hours : memory_rise_hours; }
+};
+
 // The bounds that the owner allows and the platform can set.
 struct BoundSettings {
   std::optional<double> lower, upper;  // inclusive bounds in cores or bytes; absent: none
@@ -227,6 +251,7 @@ struct VerticalSettings {
   CraneSettings crane;
   AnalogSettings analogs;
   WorkFunctionSettings work_function;
+  BoostedSettings boosted;
   OomSettings oom;
   PerResource<BoundSettings> bounds_by = BoundSettings::ForEach();
   // The load that the job's number of tasks follows.
@@ -236,6 +261,10 @@ struct VerticalSettings {
   MemorySignal memory_signal = MemorySignal::kUsage;
 
   const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }
+  // Target share of harm of the boosted recommender, over all jobs.
+  double boosted_order(Resource r) const {
+    return ThrottlesAtLimit(r) ? work_function.order(r) : analogs.order(r);
+  }
 };
 
 }  // namespace taut::brain

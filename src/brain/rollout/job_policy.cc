@@ -85,12 +85,13 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
 absl::Status CheckOrder(std::string_view key, const JobPolicy& policy) {
   const PolicyPair pair = policy.recommenders();
   const bool is_risk = key == "risk";
-  const bool kept = is_risk ? pair.cpu == Policy::kAnalogs || pair.memory == Policy::kAnalogs
-                            : pair.cpu == Policy::kWorkFunction;
+  const bool kept = is_risk ? pair.cpu == Policy::kAnalogs || pair.memory == Policy::kAnalogs ||
+                                  pair.memory == Policy::kBoosted
+                            : pair.cpu == Policy::kWorkFunction || pair.cpu == Policy::kBoosted;
   if ((!is_risk && key != "throttled") || kept) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat(key, ": the recommender ", Name(pair),
                                            " takes no such order; expected ",
-                                           is_risk ? "analogs" : "work_function", " or combined"));
+                                           is_risk ? "analogs" : "work_function", ", boosted or combined"));
 }
 
 }  // namespace taut::brain

@@ -81,7 +81,8 @@ TEST(JobPolicy, AnOrderNeedsARecommenderThatKeepsIt) {
   EXPECT_TRUE(CheckOrder("risk", policy).ok());
   EXPECT_THAT(std::string(CheckOrder("throttled", policy).message()), HasSubstr("takes no such order"));
   policy.recommender = Policy::kMovingWindow;
-  EXPECT_THAT(std::string(CheckOrder("risk", policy).message()), HasSubstr("expected analogs or combined"));
+  EXPECT_THAT(std::string(CheckOrder("risk", policy).message()),
+              HasSubstr("expected analogs, boosted or combined"));
   EXPECT_FALSE(CheckOrder("throttled", policy).ok());
   EXPECT_TRUE(CheckOrder("mode", policy).ok());
   policy.memory_recommender = Policy::kAnalogs;

@@ -144,7 +144,7 @@ absl::Status CheckScored(const ReplayOptions& options, const ReplayResult& resul
 absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args) {
   ReplayOptions o;
   for (const brain::PolicyInfo& p : brain::Policies()) {
-    if (args.recommenders.empty() && !p.replay_only) o.policies.emplace_back(p.policy);
+    if (args.recommenders.empty() && !p.replay_only && !p.on_request) o.policies.emplace_back(p.policy);
   }
   for (const std::string& name : args.recommenders) {
     const absl::StatusOr<brain::PolicyPair> policy = brain::ParsePolicyPair(name);

@@ -348,7 +348,7 @@ std::string SaveShares(const FleetShares& shares) {
 
 absl::StatusOr<FleetShares> MergeShares(const ReplayOptions& options, int32_t day,
                                         const std::vector<std::string>& parts) {
-  const brain::FleetShare empty(day, options.settings.analogs);
+  const brain::FleetShare empty(day, options.settings.analogs, options.settings.boosted);
   FleetShares merged(options.policies.size(), std::vector(kNumResources, empty));
   for (const std::string& part : parts) {
     ByteReader in(part);
