@@ -66,7 +66,7 @@ FleetModels::FleetModels(const VerticalSettings& settings) : ensemble(settings.e
   for (const Resource r : kResources) {
     analogs.emplace_back(r, settings.analogs);
     works.emplace_back(r, settings.work_function);
-    boosted.emplace_back(r, settings.boosted, settings.boosted_order(r));
+    boosted.emplace_back(r, settings.boosted, settings.boosted_target(r));
   }
 }
 
@@ -96,7 +96,7 @@ FleetModels FleetModels::ForecastersFor(Policy policy, Resource r, const Vertica
   }
   models.work_of(r) = work_of(r).With(settings.work_function);
   if (policy == Policy::kBoosted) {
-    models.boosted_of(r) = boosted_of(r).ForecasterFor(settings.boosted_order(r));
+    models.boosted_of(r) = boosted_of(r).ForecasterFor(settings.boosted_target(r));
   }
   return models;
 }
@@ -145,10 +145,10 @@ void AddRisk(Policy policy, Resource r, const FleetModels& models, const Vertica
   }
   if (policy != Policy::kBoosted) return;
   if (ThrottlesAtLimit(r)) {
-    risk.work_ordered = settings.boosted_order(r);
+    risk.work_ordered = settings.boosted_target(r).order;
     risk.work_over = models.boosted_of(r).delivered();
   } else {
-    risk.days_ordered = settings.boosted_order(r);
+    risk.days_ordered = settings.boosted_target(r).order;
   }
 }
 

@@ -23,6 +23,8 @@ constexpr double kMostOwnCorrection = 4;
 constexpr double kBoundSlack = 1.3;
 // A limit is at most this multiple of the week's peak, or the highest peak of 28 days.
 constexpr double kRoom = 1.5;
+// Usage this factor above the usage of the last decision causes a decision.
+constexpr double kNews = 1.02;
 constexpr double kSameUse = 1e-6;  // relative tolerance of comparisons: peaks are floats
 
 }  // namespace
@@ -52,7 +54,7 @@ double BoostedRecommender::NeedOf(const Signal& signal) const {
 void BoostedRecommender::AddOutcome(double need) {
   if (!open_.has_value()) return;
   const double level = AnalogLevel(fleet_->resource());
-  const auto y = static_cast<float>(std::log(need + level) - std::log(decision_.input.week_peak + level));
+  const auto y = static_cast<float>(std::log(need + level) - std::log(open_peak_ + level));
   BoostedLesson& lesson = *open_;
   if (!ThrottlesAtLimit(fleet_->resource())) {
     lesson.outcomes[0] = lesson.size == 0 ? y : std::max(lesson.outcomes[0], y);
@@ -73,12 +75,13 @@ void BoostedRecommender::FinishLesson() {
   open_.reset();
 }
 
-void BoostedRecommender::BeginLesson(const BoostedFeatures& features) {
+void BoostedRecommender::BeginLesson() {
   const auto every = static_cast<uint64_t>(
       std::max(1.0, fleet_->settings().periods_per_day(fleet_->resource()) / kLessonsPerDay));
   if (BoostedLessonKey(~job_.key, period_) % every != 0) return;
   open_.emplace();
-  open_->features = features;
+  open_->features = decision_.input.features;
+  open_peak_ = decision_.input.week_peak;
 }
 
 // Returns the highest harm that a limit of this job may have.
@@ -148,12 +151,14 @@ bool BoostedRecommender::ReadHistory(int32_t hour) {
 }
 
 // Decides again between two regular decisions if usage comes close to the limit, and raises the limit if the new
-// forecast asks for it.
+// forecast asks for it. Usage that is no news costs no forecast: a steady job may stay close to its limit.
 void BoostedRecommender::DecideEarly(WindowId next) {
   const double at = fleet_->settings().raise_at;
-  if (at <= 0 || last_usage_ <= at * limit_) return;
+  if (at <= 0 || last_usage_ <= at * limit_ || last_usage_ <= kNews * seen_usage_) return;
+  seen_usage_ = last_usage_;
   const Decision before = decision_;
-  if (!ReadHistory(HourOf(next) + 1)) return;
+  // The current hour counts as finished.
+  if (!ReadHistory(HourOf(WindowId{next.index - 1}) + 1)) return;
   const BoostedCase& job = decision_.input;
   const BoostedForecast forecast = fleet_->Forecast(job);
   const double weight = OwnWeight();
@@ -176,8 +181,9 @@ void BoostedRecommender::DecideEarly(WindowId next) {
 void BoostedRecommender::Decide(WindowId next) {
   FinishLesson();
   period_ = PeriodOf(next);
+  seen_usage_ = last_usage_;
   if (!ReadHistory(HourOf(next))) return;
-  BeginLesson(decision_.input.features);
+  BeginLesson();
   if (!fleet_->ready()) return;
   fallback_ = nullptr;
   ChooseFor(fleet_->Forecast(decision_.input));
@@ -225,7 +231,7 @@ void BoostedRecommender::EndDay(int32_t day, FleetRows& rows) {
   boosted.size = history_.owner_limit() >= 0 ? history_.owner_limit() : decision_.input.week_peak;
   boosted.own_order = job_.order.has_value();
   const bool throttles = ThrottlesAtLimit(fleet_->resource());
-  if (day_.counts && (day_.used > 0 || !throttles)) {
+  if (day_.counts && day_.used > 0) {
     const BoostedVerdict verdict = throttles ? BoostedVerdict{day_.promised, day_.over, day_.used}
                                              : BoostedVerdict{1 - day_.calm, day_.overrun ? 1.0 : 0.0, 1};
     boosted.verdict = verdict;
@@ -306,6 +312,9 @@ void BoostedRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
   }
   risk.chance = *OverrunChance(limit);
   risk.most_chance = LimitRisk::kNone;
+  const BoostedHistory::DayCount days = history_.CountDays(decision_.hour, limit);
+  risk.days = static_cast<uint8_t>(days.measured);
+  risk.days_over = static_cast<uint8_t>(days.above);
 }
 
 std::unique_ptr<Recommender> BoostedRecommender::Clone() const {
@@ -320,6 +329,7 @@ std::unique_ptr<Recommender> BoostedRecommender::Clone() const {
   copy->regret_ = regret_;
   copy->tasks_ = tasks_;
   copy->period_ = period_;
+  copy->seen_usage_ = seen_usage_;
   copy->promised_ = promised_;
   copy->realised_ = realised_;
   copy->weight_ = weight_;

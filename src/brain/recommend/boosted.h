@@ -76,7 +76,7 @@ class BoostedRecommender final : public Recommender {
   void DecideEarly(WindowId next);
   void ChooseFor(const BoostedForecast& forecast);
   void FinishLesson();
-  void BeginLesson(const BoostedFeatures& features);
+  void BeginLesson();
   void AddOutcome(double need);
   double OwnMostHarm() const;
   int period_hours() const { return fleet_->settings().hours(fleet_->resource()); }
@@ -100,6 +100,7 @@ class BoostedRecommender final : public Recommender {
   double regret_ = 0;      // of the limit in force since its last change
   float tasks_ = 1;        // number of tasks of the last window
   float last_usage_ = -1;
+  float seen_usage_ = -1;   // highest usage that was known at the last forecast
   bool last_over_ = false;  // true if the last usage was above the limit in force
   Day day_;
   // Lessons of the day that can enter the fleet's sample, and the unfinished lesson of the current period.
@@ -107,6 +108,7 @@ class BoostedRecommender final : public Recommender {
   std::vector<int32_t> periods_;
   uint32_t finished_ = 0;
   std::optional<BoostedLesson> open_;
+  double open_peak_ = 0;     // week's peak at the start of the unfinished lesson
   int32_t period_ = kNever;  // the current period
   // Decayed sums of this job: promised and observed harm, and its unit.
   float promised_ = 0, realised_ = 0, weight_ = 0;

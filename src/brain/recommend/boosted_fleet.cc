@@ -33,17 +33,15 @@ double UniformOf(uint64_t key, uint64_t n) {
 
 }  // namespace
 
-BoostedFleet::BoostedFleet(Resource resource, const BoostedSettings& settings, double order)
+BoostedFleet::BoostedFleet(Resource resource, const BoostedSettings& settings, BoostedTarget target)
     : resource_(resource),
       settings_(settings),
-      order_(order),
+      target_(target),
       sample_(static_cast<size_t>(settings.max_lessons)) {}
 
 double BoostedFleet::most_harm() const {
   if (ThrottlesAtLimit(resource_)) return std::numeric_limits<double>::infinity();
-  const double day =
-      std::clamp(AnalogSettings::kChanceOfOrder * order_, AnalogSettings::kLeastMostChance, 0.5);
-  return day / settings_.periods_per_day(resource_);
+  return target_.most_day_chance / settings_.periods_per_day(resource_);
 }
 
 absl::StatusOr<BoostedForest> BoostedFleet::Train() const {
@@ -85,7 +83,7 @@ void BoostedFleet::TakeForest() {
 
 double BoostedFleet::Prior() const {
   if (!ThrottlesAtLimit(resource_)) return kHarmPrior;
-  return kPriorDays * order_ * weight_ *
+  return kPriorDays * order() * weight_ *
          (1 - kJudgeDecay);  // the weight of a day is about this share of the sum
 }
 
@@ -114,7 +112,7 @@ void BoostedFleet::Judge(const BoostedShare& share) {
   planned_ = kJudgeDecay * planned_ + planned * weight;
   realised_ = kJudgeDecay * realised_ + realised;
   weight_ = kJudgeDecay * weight_ + weight;
-  if (weight > 0) debt_ = kDebtDecay * debt_ + order_ - realised / weight;
+  if (weight > 0) debt_ = kDebtDecay * debt_ + order() - realised / weight;
 }
 
 BoostedForecast BoostedFleet::Forecast(const BoostedCase& job) const {
@@ -134,7 +132,7 @@ void BoostedFleet::MovePrice(BoostedShare& share) {
   priced_jobs_.clear();
   for (const auto& [key, job] : share.panel.Sort()) priced_jobs_.push_back(job);
   const BoostedPanel panel = PanelOf(most_harm());
-  const double solved = panel.PriceFor(PanelHarmFor(order_));
+  const double solved = panel.PriceFor(PanelHarmFor(order()));
   ++times_priced_;
   const double way = std::max(kStepOfPrice, 1.0 / times_priced_);
   price_ = times_priced_ == 1 ? solved : price_ * std::pow(solved / price_, way);
@@ -160,16 +158,16 @@ void BoostedFleet::CloseDay(BoostedShare share) {
   lessons_at_training_ = lessons_seen_;
 }
 
-BoostedFleet BoostedFleet::ForecasterFor(double order) const {
-  BoostedFleet copy(resource_, settings_, order);
+BoostedFleet BoostedFleet::ForecasterFor(BoostedTarget target) const {
+  BoostedFleet copy(resource_, settings_, target);
   copy.forest_ = forest_;
   copy.price_ = price_;
   copy.mean_limit_ = mean_limit_;
   for (const auto sum : {&BoostedFleet::promised_, &BoostedFleet::realised_, &BoostedFleet::weight_})
     copy.*sum = this->*sum;
-  if (order == order_ || priced_jobs_.empty() || !ready()) return copy;
+  if (target == target_ || priced_jobs_.empty() || !ready()) return copy;
   const auto solved = [&](const BoostedFleet& fleet) {
-    return PanelOf(fleet.most_harm()).PriceFor(PanelHarmFor(fleet.order_));
+    return PanelOf(fleet.most_harm()).PriceFor(PanelHarmFor(fleet.order()));
   };
   copy.price_ = solved(copy) * price_ / solved(*this);
   return copy;

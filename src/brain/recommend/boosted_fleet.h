@@ -24,8 +24,7 @@ namespace taut::brain {
 // end of day d + 1. In between, any thread may train it, and results do not depend on how long the training takes.
 class BoostedFleet {
  public:
-  // `order` is the target share of harm: of OOM-days for resources that kill, of work for resources that throttle.
-  BoostedFleet(Resource resource, const BoostedSettings& settings, double order);
+  BoostedFleet(Resource resource, const BoostedSettings& settings, BoostedTarget target);
 
   // Learns from the day that ended. Trains the forest that was due if Adopt has not been called.
   void CloseDay(BoostedShare share);
@@ -49,7 +48,7 @@ class BoostedFleet {
   // Price of harm for one period: bytes per OOM of a job, or cores per core of work above the limits. Valid if
   // ready().
   double price() const { return price_; }
-  double order() const { return order_; }
+  double order() const { return target_.order; }
   // Highest harm that any job's limit may have: a chance within one period; no bound for resources that throttle.
   double most_harm() const;
   // Mean owner's limit over the jobs of the last day (for a job without owner's limit: the week's peak).
@@ -64,9 +63,9 @@ class BoostedFleet {
   const BoostedSettings& settings() const { return settings_; }
   uint64_t lessons_seen() const { return lessons_seen_; }
 
-  // Returns a fleet with equal forecasts and the price for a target share of `order`, as of last midnight. The
+  // Returns a fleet with equal forecasts and the price for another target, as of last midnight. The
   // returned fleet has no sample and cannot learn.
-  BoostedFleet ForecasterFor(double order) const;
+  BoostedFleet ForecasterFor(BoostedTarget target) const;
 
   void Save(ByteWriter& out) const;
   // Restores the state that Save wrote for a fleet with equal resource and settings. On DataLoss or
@@ -84,7 +83,7 @@ class BoostedFleet {
 
   Resource resource_;
   BoostedSettings settings_;
-  double order_;
+  BoostedTarget target_;
   BottomK<BoostedLesson> sample_;  // uniform sample of all lessons
   uint64_t lessons_seen_ = 0, lessons_at_training_ = 0;
   int32_t first_day_ = INT32_MAX, trained_day_ = INT32_MIN;

@@ -37,7 +37,7 @@ absl::Status BoostedFleet::Load(ByteReader& in) {
     return absl::InvalidArgumentError("a boosted fleet model of another version of the program");
   if (in.Get<uint8_t>() != static_cast<uint8_t>(resource_))
     return absl::InvalidArgumentError("a boosted fleet model of the other resource");
-  BoostedFleet read(resource_, settings_, order_);
+  BoostedFleet read(resource_, settings_, target_);
   if (!LoadLessons(in, read.sample_)) return damaged;
   read.lessons_seen_ = in.GetVarint();
   read.lessons_at_training_ = in.GetVarint();

@@ -188,6 +188,17 @@ double BoostedHistory::PeakOf(int32_t begin, int32_t end) const {
   return peak;
 }
 
+BoostedHistory::DayCount BoostedHistory::CountDays(int32_t hour, double limit) const {
+  constexpr double kPackedError = 1.005;  // stored peaks are precise to 0.4 %
+  DayCount count;
+  for (int d = 0; d < kDays; ++d) {
+    const double peak = PeakOf(hour - (d + 1) * kHoursOfDay, hour - d * kHoursOfDay);
+    count.measured += peak >= 0 ? 1 : 0;
+    count.above += peak > kPackedError * limit ? 1 : 0;
+  }
+  return count;
+}
+
 std::optional<double> BoostedHistory::DayMean(int32_t hour) const {
   double sum = 0;
   int count = 0;

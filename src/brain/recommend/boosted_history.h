@@ -42,6 +42,12 @@ class BoostedHistory {
   std::optional<double> DayMean(int32_t hour) const;
   // Returns the highest peak of the last 28 days; 0 if nothing was measured.
   double HighestPeak(int32_t hour) const { return std::max(0.0, PeakOf(hour - kPeakHours, hour)); }
+  // Counts the measured days of 24 hours among the last 28 days before `hour`, and the days with a peak above
+  // `limit`.
+  struct DayCount {
+    int measured = 0, above = 0;
+  };
+  DayCount CountDays(int32_t hour, double limit) const;
   double owner_limit() const { return owner_limit_; }
 
   // Returns the features of a decision at the start of `hour` for the next `period_hours` hours. `week_peak` is

@@ -42,6 +42,9 @@ TEST(BoostedHistory, FeaturesDescribeTheHoursBeforeADecision) {
   EXPECT_NEAR(history.HighestPeak(hour), 4, 0.02);
   EXPECT_NEAR(*history.DayMean(hour), (23.0 + 4) / 24, 0.01);
   EXPECT_EQ(history.owner_limit(), 8);
+  EXPECT_EQ(history.CountDays(hour, 3).measured, 20);
+  EXPECT_EQ(history.CountDays(hour, 3).above, 20);
+  EXPECT_EQ(history.CountDays(hour, 4).above, 0);
   const BoostedFeatures f = FeaturesAt(history, hour, 3);
   const double level = AnalogLevel(Resource::kCpu);
   const auto relative = [&](double v) { return std::log(v + level) - std::log(4 + level); };

@@ -20,13 +20,13 @@ void BoostedRecommender::Save(ByteWriter& out) const {
   decision_.input.Save(out);
   for (const double v :
        {decision_.best.limit, decision_.best.harm, decision_.best.cost, decision_.harm, decision_.regret,
-        limit_, move_from_, regret_, day_.calm, day_.promised, day_.over, day_.used}) {
+        limit_, move_from_, regret_, open_peak_, day_.calm, day_.promised, day_.over, day_.used}) {
     out.Put(v);
   }
   out.Put(static_cast<uint8_t>(move_));
   for (const bool b : {last_over_, day_.counts, day_.overrun, open_.has_value(), fallback_ != nullptr})
     out.Put<uint8_t>(b ? 1 : 0);
-  for (const float v : {tasks_, last_usage_, promised_, realised_, weight_}) out.Put(v);
+  for (const float v : {tasks_, last_usage_, seen_usage_, promised_, realised_, weight_}) out.Put(v);
   out.Put(period_);
   out.PutVarint(finished_);
   out.PutVarint(lessons_.size());
@@ -55,7 +55,7 @@ absl::Status BoostedRecommender::Load(ByteReader& in) {
       decision_.input.Load(in) && (decision_.period == kNever || IsStoredWindow(decision_.period));
   for (double* v :
        {&decision_.best.limit, &decision_.best.harm, &decision_.best.cost, &decision_.harm, &decision_.regret,
-        &limit_, &move_from_, &regret_, &day_.calm, &day_.promised, &day_.over, &day_.used}) {
+        &limit_, &move_from_, &regret_, &open_peak_, &day_.calm, &day_.promised, &day_.over, &day_.used}) {
     *v = in.Get<double>();
     possible = possible && (IsStoredAmount(*v) || ((v == &limit_ || v == &move_from_) && *v == -1));
   }
@@ -65,9 +65,9 @@ absl::Status BoostedRecommender::Load(ByteReader& in) {
   bool has_open = false, has_fallback = false;
   for (bool* b : {&last_over_, &day_.counts, &day_.overrun, &has_open, &has_fallback})
     *b = in.Get<uint8_t>() != 0;
-  for (float* v : {&tasks_, &last_usage_, &promised_, &realised_, &weight_}) {
+  for (float* v : {&tasks_, &last_usage_, &seen_usage_, &promised_, &realised_, &weight_}) {
     *v = in.Get<float>();
-    possible = possible && (IsStoredAmount(*v) || (v == &last_usage_ && *v == -1));
+    possible = possible && (IsStoredAmount(*v) || ((v == &last_usage_ || v == &seen_usage_) && *v == -1));
   }
   possible = possible && tasks_ >= 1;
   period_ = in.Get<int32_t>();

@@ -29,7 +29,7 @@ class TestFleet {
  public:
   explicit TestFleet(Resource resource, int jobs = 12, double order = 0.03,
                      BoostedSettings settings = SmallSettings())
-      : resource_(resource), fleet_(resource, settings, order) {
+      : resource_(resource), fleet_(resource, settings, {order, std::max(0.1, 3 * order)}) {
     for (int i = 0; i < jobs; ++i) jobs_.push_back(Make(static_cast<uint64_t>(i)));
   }
 
@@ -182,7 +182,7 @@ TEST_P(BoostedByResource, ASavedFleetGoesOnAsTheFleetDoes) {
     TestFleet fleet(GetParam());
     fleet.Run(days);
     const std::string bytes = Saved(fleet.fleet());
-    BoostedFleet loaded(GetParam(), SmallSettings(), 0.03);
+    BoostedFleet loaded(GetParam(), SmallSettings(), {0.03, 0.1});
     ByteReader in(bytes);
     ASSERT_TRUE(loaded.Load(in).ok());
     EXPECT_EQ(loaded.training_due(), fleet.fleet().training_due());
@@ -193,7 +193,7 @@ TEST_P(BoostedByResource, ASavedFleetGoesOnAsTheFleetDoes) {
     EXPECT_EQ(Saved(loaded), Saved(fleet.fleet()));
     ByteReader wrong(bytes);
     BoostedFleet other(GetParam() == Resource::kCpu ? Resource::kMemory : Resource::kCpu, SmallSettings(),
-                       0.03);
+                       {0.03, 0.1});
     EXPECT_FALSE(other.Load(wrong).ok());
   }
 }
@@ -273,7 +273,7 @@ TEST(Boosted, TheChanceFallsWithTheLimit) {
 
 TEST(Boosted, ConstantUsageNeedsLittleMoreThanItself) {
   BoostedSettings settings = SmallSettings();
-  BoostedFleet fleet(Resource::kMemory, settings, 0.03);
+  BoostedFleet fleet(Resource::kMemory, settings, {0.03, 0.1});
   std::vector<std::unique_ptr<BoostedRecommender>> jobs;
   for (uint64_t i = 0; i < 12; ++i)
     jobs.push_back(

@@ -88,7 +88,7 @@ FleetRows RowsOf(int32_t day) {
 struct Models {
   AnalogFleet analogs{Resource::kMemory, Small()};
   WorkFunctionFleet works{Resource::kMemory, WorkFunctionSettings()};
-  BoostedFleet boosted{Resource::kMemory, SmallBoosting(), 0.03};
+  BoostedFleet boosted{Resource::kMemory, SmallBoosting(), {0.03, 0.1}};
 
   std::string Saved() const {
     std::string out;

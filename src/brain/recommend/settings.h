@@ -222,6 +222,14 @@ struct BoostedSettings {
   double rise_hours(Resource r) const { return ThrottlesAtLimit(r) ? cpu_rise_hours : memory_rise_hours; }
 };
 
+// The target of the boosted recommender for one resource.
+struct BoostedTarget {
+  // Target share of harm over all jobs: of OOM-days for resources that kill, of work for resources that throttle.
+  double order = 0;
+  double most_day_chance = 1;  // highest chance of an OOM-day that a limit may have
+  bool operator==(const BoostedTarget&) const = default;
+};
+
 // The bounds that the owner allows and the platform can set.
 struct BoundSettings {
   std::optional<double> lower, upper;  // inclusive bounds in cores or bytes; absent: none
@@ -261,9 +269,8 @@ struct VerticalSettings {
   MemorySignal memory_signal = MemorySignal::kUsage;
 
   const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }
-  // Target share of harm of the boosted recommender, over all jobs.
-  double boosted_order(Resource r) const {
-    return ThrottlesAtLimit(r) ? work_function.order(r) : analogs.order(r);
+  BoostedTarget boosted_target(Resource r) const {
+    return {ThrottlesAtLimit(r) ? work_function.order(r) : analogs.order(r), analogs.MostChance(r)};
   }
 };
 

@@ -73,8 +73,8 @@ TEST_F(ApiSettings, AnOrderThatNoRecommenderOfTheJobKeepsIsRefused) {
   const HttpResponse both = Patch(R"({"recommender": "moving_window", "risk": "2%"})");
   EXPECT_EQ(both.status, 400);
   EXPECT_THAT(both.body,
-              HasSubstr("risk: the recommender moving_window takes no such order; expected analogs "
-                        "or combined"));
+              HasSubstr("risk: the recommender moving_window takes no such order; expected analogs, "
+                        "boosted or combined"));
   EXPECT_EQ(Patch(R"({"recommender": "work_function", "risk": ""})").status, 200);
   EXPECT_EQ(Patch(R"({"throttled": "1%"})").status, 200);
   EXPECT_EQ(Patch(R"({"risk": "1%"})").status, 400);
