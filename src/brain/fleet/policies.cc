@@ -131,25 +131,17 @@ absl::Status FleetModels::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-bool LearnsFromFleet(Policy policy, Resource r) {
-  const Policy own = PolicyFor(policy, r);
-  return own == Policy::kAnalogs || own == Policy::kWorkFunction || own == Policy::kBoosted;
-}
+bool LearnsFromFleet(Policy policy, Resource r) { return TargetOf(policy, r) != TargetKind::kNone; }
 
 void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,
              FleetRisk& risk) {
-  if (PolicyFor(policy, r) == Policy::kAnalogs) risk.days_ordered = settings.analogs.order(r);
-  if (PolicyFor(policy, r) == Policy::kWorkFunction) {
-    if (settings.work_function.price <= 0) risk.work_ordered = settings.work_function.order(r);
-    risk.work_over = models.work_of(r).share_over();
-  }
-  if (policy != Policy::kBoosted) return;
-  if (ThrottlesAtLimit(r)) {
-    risk.work_ordered = settings.boosted_target(r).order;
-    risk.work_over = models.boosted_of(r).delivered();
-  } else {
-    risk.days_ordered = settings.boosted_target(r).order;
-  }
+  const TargetKind target = TargetOf(policy, r);
+  if (target == TargetKind::kDays) risk.days_ordered = settings.analogs.order(r);
+  if (target != TargetKind::kWork) return;
+  const bool boosted = policy == Policy::kBoosted;
+  // A fixed price replaces the target of the work function.
+  if (boosted || settings.work_function.price <= 0) risk.work_ordered = settings.work_function.order(r);
+  risk.work_over = boosted ? models.boosted_of(r).delivered() : models.work_of(r).share_over();
 }
 
 namespace {

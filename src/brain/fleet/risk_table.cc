@@ -217,10 +217,7 @@ std::string BrokenText(const BrokenPromise& broken) {
 StatedPromise StatedPromiseOf(std::optional<double> chance, Policy policy, Resource r,
                               const WorkFunctionSettings& settings) {
   if (chance.has_value()) return {RiskPromise::kChance, *chance};
-  const Policy own_policy = PolicyFor(policy, r);
-  const bool orders_work =
-      own_policy == Policy::kWorkFunction || (own_policy == Policy::kBoosted && ThrottlesAtLimit(r));
-  if (!orders_work) return {};
+  if (TargetOf(policy, r) != TargetKind::kWork) return {};
   if (const std::optional<double> own = settings.OwnOrder(r); own.has_value())
     return {RiskPromise::kJobShare, *own};
   if (settings.price > 0) return {};

@@ -7,10 +7,14 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kJudgePrior = 10;  // OOM-days added to the promised and to the observed count
 constexpr double kPriceStep = 0.1;  // share of the logarithmic distance per day; more in the first days
 
 }  // namespace
+
+double MovedPrice(double price, double solved, int times) {
+  const double way = std::max(kPriceStep, 1.0 / times);
+  return times == 1 ? solved : price * std::pow(solved / price, way);
+}
 
 AnalogFleet::AnalogFleet(Resource resource, const AnalogSettings& settings)
     : resource_(resource), settings_(settings), history_(static_cast<size_t>(settings.max_rows)) {}
@@ -76,13 +80,9 @@ void AnalogFleet::MovePrice(AnalogShare& share) {
   for (const auto& [key, job] : share.panel.Sort()) priced_jobs_.push_back(job);
   const double ordered = ordered_share();
   const double correction = (promised_ + kJudgePrior) / (realised_ + kJudgePrior);
-  const double target = correction * std::clamp(ordered + debt_ / kDebtDays, ordered / 2, 2 * ordered);
+  const double target = correction * WantedShare(ordered, debt_);
   const double solved = PriceFor(target);
-  // The first prices are based on few days and may be far off. While 1/n exceeds the usual step, the price is
-  // the geometric mean of all solutions so far.
-  ++times_priced_;
-  const double way = std::max(kPriceStep, 1.0 / times_priced_);
-  price_ = times_priced_ == 1 ? solved : price_ * std::pow(solved / price_, way);
+  price_ = MovedPrice(price_, solved, ++times_priced_);
 }
 
 void AnalogFleet::CloseDay(int32_t day, const FleetRows& rows) {

@@ -2,6 +2,7 @@
 // forest that forecasts a job's next peak, and of the price of an OOM-day at which the target share is met.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,16 @@ namespace taut::brain {
 // day of the accumulated deviation from the target share, which is compensated over kDebtDays.
 inline constexpr double kJudgeDecay = 0.95;
 inline constexpr double kDebtDecay = 0.98, kDebtDays = 14;
+inline constexpr double kJudgePrior = 10;  // OOM-days added to the promised and to the observed count
+
+// Returns the share to aim at, so that the debt is compensated; between half and twice the target share.
+inline double WantedShare(double order, double debt) {
+  return std::clamp(order + debt / kDebtDays, order / 2, 2 * order);
+}
+// Returns the price after the `times`-th solution. The logarithm moves a tenth of the way. The first prices are
+// based on few days and may be far off: while 1 / times exceeds a tenth, the price is the geometric mean of all
+// solutions so far.
+double MovedPrice(double price, double solved, int times);
 
 // The model shared by all jobs of a fleet for one resource: a sample of history, the forest trained on this
 // sample, and the price. Read-only except for CloseDay, which one thread calls between days.

@@ -96,7 +96,7 @@ void AnalogsRecommender::DecideFor(int32_t day) {
 double AnalogsRecommender::OwnShare() const {
   const double share = *job_.order;
   const double correction = (promised_ + kJobPrior) / (realised_ + kJobPrior);
-  return std::min(0.5, correction * std::clamp(share + debt_ / kDebtDays, share / 2, 2 * share));
+  return std::min(0.5, correction * WantedShare(share, debt_));
 }
 
 void AnalogsRecommender::EndJobDay() {
@@ -205,9 +205,7 @@ bool AnalogsRecommender::ComesClose(double usage) const {
 void AnalogsRecommender::RaiseAfterOverrun(WindowId next) {
   if (!last_over_) return;
   last_over_ = false;
-  const auto bump = [&](double usage) {
-    return KillsAtLimit(fleet_->resource()) ? OomBump(usage, oom_) : oom_.bump_ratio * usage;
-  };
+  const auto bump = [&](double usage) { return LimitAfterOverrun(usage, fleet_->resource(), oom_); };
   // An overrun of a limit that an overrun has already raised means that usage is still rising, so raise twice as
   // far.
   const bool again = raised_after_overrun_ && next.index <= raised_until_;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "brain/recommend/analog_fleet.h"
+#include "brain/recommend/cut_usage.h"
 #include "brain/recommend/job_days_ring.h"
 #include "brain/recommend/wrappers.h"
 
@@ -13,9 +13,7 @@ namespace {
 
 constexpr uint32_t kLeastHours = 24;  // measured hours that a decision requires
 constexpr int kLessonsPerDay = 8;     // of a job; periods of an hour are sampled
-// Usage of at least the share kCutFrom of a limit counts as a need of kNeedOfCut times the limit.
-constexpr double kCutFrom = 0.97, kNeedOfCut = 1.2;
-constexpr double kCutPeriods = 0.01;  // share of throttled periods from which a window counts as cut
+constexpr double kNeedOfCut = 1.2;    // need of usage that a limit cut, as a multiple of the limit
 constexpr double kOwnPrior = 1;       // OOM-days added to both counts of a job with its own target share
 constexpr double kJobPriorDays = 3;   // likewise for work
 constexpr double kMostOwnCorrection = 4;
@@ -46,9 +44,8 @@ int32_t BoostedRecommender::PeriodOf(WindowId window) const {
 
 // Returns the highest need of a task in a window. Usage at the limit hides a higher need.
 double BoostedRecommender::NeedOf(const Signal& signal) const {
-  if (!ThrottlesAtLimit(fleet_->resource()) || !signal.cut_at.has_value()) return signal.peak;
-  const bool cut = signal.peak >= kCutFrom * *signal.cut_at || signal.throttled.value_or(0) >= kCutPeriods;
-  return cut ? std::max(signal.peak, kNeedOfCut * *signal.cut_at) : signal.peak;
+  if (!ThrottlesAtLimit(fleet_->resource()) || !IsCut(signal)) return signal.peak;
+  return std::max(signal.peak, kNeedOfCut * *signal.cut_at);
 }
 
 void BoostedRecommender::AddOutcome(double need) {
@@ -100,6 +97,13 @@ double BoostedRecommender::OwnWeight() const {
   return job_.order.has_value() ? 0 : BoostedWeight(decision_.input, fleet_->resource(), fleet_->price());
 }
 
+void BoostedRecommender::MoveTo(double limit, Move move) {
+  move_ = move;
+  move_from_ = limit_;
+  limit_ = limit;
+  regret_ = 0;
+}
+
 // Keeps the limit in force or moves it to the best one.
 void BoostedRecommender::ChooseFor(const BoostedForecast& forecast) {
   const BoostedCase& job = decision_.input;
@@ -107,29 +111,25 @@ void BoostedRecommender::ChooseFor(const BoostedForecast& forecast) {
   const BoostedChoice best = ChooseBoosted(forecast, job, most_harm, weight);
   decision_.best = best;
   decision_.regret = regret_;
-  if (limit_ < 0) {
-    move_ = Move::kFirst;
-  } else {
+  Move move = Move::kFirst;
+  if (limit_ >= 0) {
     const double harm = forecast.HarmOf(limit_);
     const double regret = std::max(0.0, limit_ + weight * harm - best.cost);
     decision_.regret = regret_ + regret;
-    if (harm > kBoundSlack * most_harm && best.limit > limit_) {
-      move_ = Move::kHarmBound;
-    } else if (best.limit > limit_) {
-      move_ = job_.order.has_value() ||
-                      job.tasks * regret > RegretOf(fleet_->settings().rise_hours(fleet_->resource()))
-                  ? Move::kRise
-                  : Move::kKept;
-    } else {
+    if (best.limit <= limit_) {
       regret_ += regret;
-      move_ = job.tasks * regret_ > RegretOf(fleet_->settings().fall_hours(fleet_->resource())) ? Move::kFall
-                                                                                                : Move::kKept;
+      move = job.tasks * regret_ > RegretOf(fleet_->settings().fall_hours(fleet_->resource())) ? Move::kFall
+                                                                                               : Move::kKept;
+    } else if (harm > kBoundSlack * most_harm) {
+      move = Move::kHarmBound;
+    } else {
+      move = job_.order.has_value() || IsWorthRaise(regret) ? Move::kRise : Move::kKept;
     }
   }
-  if (move_ != Move::kKept) {
-    move_from_ = limit_;
-    limit_ = best.limit;
-    regret_ = 0;
+  if (move == Move::kKept) {
+    move_ = move;
+  } else {
+    MoveTo(best.limit, move);
   }
   decision_.harm = forecast.HarmOf(limit_);
 }
@@ -164,18 +164,14 @@ void BoostedRecommender::DecideEarly(WindowId next) {
   const double weight = OwnWeight();
   const BoostedChoice best = ChooseBoosted(forecast, job, OwnMostHarm(), weight);
   const double regret = limit_ + weight * forecast.HarmOf(limit_) - best.cost;
-  if (best.limit <= limit_ ||
-      job.tasks * regret <= RegretOf(fleet_->settings().rise_hours(fleet_->resource()))) {
+  if (best.limit <= limit_ || !IsWorthRaise(regret)) {
     decision_ = before;
     return;
   }
   decision_.best = best;
   decision_.harm = best.harm;
   decision_.regret = regret;
-  move_ = Move::kWarning;
-  move_from_ = limit_;
-  limit_ = best.limit;
-  regret_ = 0;
+  MoveTo(best.limit, Move::kWarning);
 }
 
 void BoostedRecommender::Decide(WindowId next) {
@@ -194,21 +190,13 @@ void BoostedRecommender::Decide(WindowId next) {
   }
 }
 
-double BoostedRecommender::Bump(double usage) const {
-  return KillsAtLimit(fleet_->resource()) ? OomBump(usage, oom_) : oom_.bump_ratio * usage;
-}
-
 // Raises the limit above the observed usage until the next decision at least, because an overrun is often followed
 // by further overruns.
 void BoostedRecommender::RaiseAfterOverrun() {
   if (!last_over_) return;
   last_over_ = false;
-  const double raised = Bump(last_usage_);
-  if (raised <= limit_) return;
-  move_ = Move::kOverrun;
-  move_from_ = limit_;
-  limit_ = raised;
-  regret_ = 0;
+  const double raised = LimitAfterOverrun(last_usage_, fleet_->resource(), oom_);
+  if (raised > limit_) MoveTo(raised, Move::kOverrun);
 }
 
 void BoostedRecommender::StartDay(int32_t day) {

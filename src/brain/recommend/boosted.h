@@ -58,7 +58,7 @@ class BoostedRecommender final : public Recommender {
     double harm = 0;    // harm of the limit in force, at the decision
     double regret = 0;  // before the decision
   };
-  // What the job's day has had so far, for the fleet.
+  // Sums of the current day, which EndDay reports to the fleet.
   struct Day {
     bool counts = false;  // true if the job had a decision when the day began
     double calm = 1;      // resources that kill: chance of a day without harm at the limits in force
@@ -83,7 +83,11 @@ class BoostedRecommender final : public Recommender {
   // Converts hours of a mean job's limit to the unit of regret: bytes (cores) times periods.
   double RegretOf(double hours) const { return hours / period_hours() * fleet_->mean_limit(); }
   double OwnWeight() const;
-  double Bump(double usage) const;
+  void MoveTo(double limit, Move move);
+  // Returns true if a higher limit is worth its change, given the regret of one decision.
+  bool IsWorthRaise(double regret) const {
+    return decision_.input.tasks * regret > RegretOf(fleet_->settings().rise_hours(fleet_->resource()));
+  }
   void RaiseAfterOverrun();
   double DayChance(double harm) const;
   void ExplainDecision(Reason& reason, double limit) const;

@@ -12,11 +12,9 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kHarmPrior = 10;  // OOM-days added to the promised and to the observed count
-constexpr double kPriorDays = 7;   // days at the target share, likewise for work
+constexpr double kPriorDays = 7;  // days at the target share, likewise for work
 // Assumed ratio of the panel's to the delivered work above the limits: a raise after an overrun averts most of it.
 constexpr double kPanelOfWork = 10;
-constexpr double kStepOfPrice = 0.1;    // share of the logarithmic distance per day; more in the first days
 constexpr double kMostCorrection = 64;  // of the target share, either way
 constexpr double kGrownBy = 1.25;       // growth of the lessons after which a new forest is due
 
@@ -82,7 +80,7 @@ void BoostedFleet::TakeForest() {
 }
 
 double BoostedFleet::Prior() const {
-  if (!ThrottlesAtLimit(resource_)) return kHarmPrior;
+  if (!ThrottlesAtLimit(resource_)) return kJudgePrior;
   return kPriorDays * order() * weight_ *
          (1 - kJudgeDecay);  // the weight of a day is about this share of the sum
 }
@@ -95,11 +93,10 @@ double BoostedFleet::realised_ratio() const {
 // The panel's harm differs from the delivered harm: limits stay for a while, hours of a day differ, and forecasts
 // err. The ratio of both in the past corrects the panel's harm.
 double BoostedFleet::PanelHarmFor(double order) const {
-  const double wanted = std::clamp(order + debt_ / kDebtDays, order / 2, 2 * order);
   const double prior = Prior();
   const double assumed = ThrottlesAtLimit(resource_) ? kPanelOfWork : 1;
   const double ratio = prior > 0 ? (planned_ + assumed * prior) / (realised_ + prior) : assumed;
-  const double share = wanted * std::clamp(ratio, 1 / kMostCorrection, kMostCorrection);
+  const double share = WantedShare(order, debt_) * std::clamp(ratio, 1 / kMostCorrection, kMostCorrection);
   return ThrottlesAtLimit(resource_) ? share : share / settings_.periods_per_day(resource_);
 }
 
@@ -133,9 +130,7 @@ void BoostedFleet::MovePrice(BoostedShare& share) {
   for (const auto& [key, job] : share.panel.Sort()) priced_jobs_.push_back(job);
   const BoostedPanel panel = PanelOf(most_harm());
   const double solved = panel.PriceFor(PanelHarmFor(order()));
-  ++times_priced_;
-  const double way = std::max(kStepOfPrice, 1.0 / times_priced_);
-  price_ = times_priced_ == 1 ? solved : price_ * std::pow(solved / price_, way);
+  price_ = MovedPrice(price_, solved, ++times_priced_);
   panel_harm_ = panel.HarmAt(price_);
 }
 

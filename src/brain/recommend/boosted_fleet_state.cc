@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "brain/recommend/boosted_fleet.h"
+#include "brain/recommend/stored_sample.h"
 #include "brain/recommend/stored_values.h"
 
 namespace taut::brain {
@@ -17,7 +18,7 @@ constexpr uint8_t kBoostedVersion = 1;
 void BoostedFleet::Save(ByteWriter& out) const {
   out.Put(kBoostedVersion);
   out.Put(static_cast<uint8_t>(resource_));
-  SaveLessons(sample_, out);
+  SaveEntries(sample_, out);
   out.PutVarint(lessons_seen_);
   out.PutVarint(lessons_at_training_);
   out.Put(first_day_);
@@ -38,7 +39,7 @@ absl::Status BoostedFleet::Load(ByteReader& in) {
   if (in.Get<uint8_t>() != static_cast<uint8_t>(resource_))
     return absl::InvalidArgumentError("a boosted fleet model of the other resource");
   BoostedFleet read(resource_, settings_, target_);
-  if (!LoadLessons(in, read.sample_)) return damaged;
+  if (!LoadEntries(in, read.sample_)) return damaged;
   read.lessons_seen_ = in.GetVarint();
   read.lessons_at_training_ = in.GetVarint();
   read.first_day_ = in.Get<int32_t>();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "brain/recommend/fleet_share.h"
+#include "brain/recommend/stored_sample.h"
 #include "brain/recommend/stored_values.h"
 
 namespace taut::brain {
@@ -12,9 +13,6 @@ namespace {
 constexpr std::array kBoostedCounts = {&BoostedShare::jobs, &BoostedShare::lessons, &BoostedShare::verdicts};
 constexpr std::array kBoostedSums = {&BoostedShare::sizes, &BoostedShare::promised, &BoostedShare::harm,
                                      &BoostedShare::weight};
-constexpr size_t kStoredCase = sizeof(uint64_t) + sizeof(BoostedFeatures);
-// Minimum stored size of a lesson with its key.
-constexpr size_t kStoredLesson = sizeof(uint64_t) + sizeof(BoostedFeatures) + 1 + sizeof(float);
 
 }  // namespace
 
@@ -54,26 +52,6 @@ uint64_t BoostedLessonKey(uint64_t job, int32_t period) {
   return MixBits(job ^ MixBits(~static_cast<uint64_t>(static_cast<int64_t>(period))));
 }
 
-void SaveLessons(BottomK<BoostedLesson> sample, ByteWriter& out) {
-  out.PutVarint(sample.Sort().size());
-  for (const auto& [key, lesson] : sample.Sort()) {
-    out.Put(key);
-    lesson.Save(out);
-  }
-}
-
-bool LoadLessons(ByteReader& in, BottomK<BoostedLesson>& sample) {
-  const uint64_t size = in.GetVarint();
-  if (in.failed() || size > in.remaining() / kStoredLesson) return false;
-  for (uint64_t i = 0; i < size; ++i) {
-    const auto key = in.Get<uint64_t>();
-    BoostedLesson lesson;
-    if (!lesson.Load(in)) return false;
-    sample.Add(key, lesson);
-  }
-  return true;
-}
-
 void BoostedShare::Add(uint64_t job, const BoostedRow& row) {
   ++jobs;
   sizes.Add(row.size);
@@ -102,13 +80,8 @@ void BoostedShare::Save(ByteWriter& out) const {
   out.Put(day);
   for (const auto count : kBoostedCounts) out.PutVarint(this->*count);
   for (const auto sum : kBoostedSums) (this->*sum).Save(out);
-  SaveLessons(sample, out);
-  BottomK<BoostedCase> sorted_panel = panel;
-  out.PutVarint(sorted_panel.Sort().size());
-  for (const auto& [key, job] : sorted_panel.Sort()) {
-    out.Put(key);
-    job.Save(out);
-  }
+  SaveEntries(sample, out);
+  SaveEntries(panel, out);
 }
 
 bool BoostedShare::Load(ByteReader& in) {
@@ -117,16 +90,7 @@ bool BoostedShare::Load(ByteReader& in) {
   for (const auto sum : kBoostedSums) {
     if (!(this->*sum).Load(in)) return false;
   }
-  if (!LoadLessons(in, sample)) return false;
-  const uint64_t cases = in.GetVarint();
-  if (in.failed() || cases > in.remaining() / kStoredCase) return false;
-  for (uint64_t i = 0; i < cases; ++i) {
-    const auto key = in.Get<uint64_t>();
-    BoostedCase job;
-    if (!job.Load(in)) return false;
-    panel.Add(key, job);
-  }
-  return !in.failed();
+  return LoadEntries(in, sample) && LoadEntries(in, panel) && !in.failed();
 }
 
 }  // namespace taut::brain

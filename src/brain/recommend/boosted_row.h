@@ -27,6 +27,7 @@ struct BoostedLesson {
   std::array<float, kMost> outcomes{};
   uint8_t size = 0;  // number of outcomes
 
+  static constexpr size_t kLeastBytes = sizeof(BoostedFeatures) + 1 + sizeof(float);  // minimum stored size
   void Save(ByteWriter& out) const;
   // Returns false for bytes that Save cannot have written.
   bool Load(ByteReader& in);
@@ -42,6 +43,7 @@ struct BoostedCase {
   double price_factor = 1;  // cost of an overrun, as a factor of the fleet's price
   double use = 0;           // mean usage of a task in the last day
 
+  static constexpr size_t kLeastBytes = sizeof(BoostedFeatures);  // lower bound of the stored size
   void Save(ByteWriter& out) const;
   bool Load(ByteReader& in);
 };

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "brain/recommend/stored_sample.h"
+
 namespace taut::brain {
 namespace {
 
@@ -58,12 +60,7 @@ void AnalogShare::Save(ByteWriter& out) const {
   limits.Save(out);
   promised.Save(out);
   SaveSample(sample, out);
-  BottomK<AnalogCase> sorted_panel = panel;
-  out.PutVarint(sorted_panel.Sort().size());
-  for (const auto& [key, job] : sorted_panel.Sort()) {
-    out.Put(key);
-    job.Save(out);
-  }
+  SaveEntries(panel, out);
 }
 
 bool AnalogShare::Load(ByteReader& in) {

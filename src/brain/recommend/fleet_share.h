@@ -79,10 +79,6 @@ struct BoostedShare {
 };
 // Returns the key by which lessons are drawn.
 uint64_t BoostedLessonKey(uint64_t job, int32_t period);
-// Writes the lessons of a sample with their keys, ascending by key.
-void SaveLessons(BottomK<BoostedLesson> sample, ByteWriter& out);
-// Reads what SaveLessons wrote. Returns false for bytes that it cannot have written.
-bool LoadLessons(ByteReader& in, BottomK<BoostedLesson>& sample);
 
 // The share of one resource for all fleet models.
 struct FleetShare {

@@ -118,7 +118,7 @@ constexpr PolicyInfo kPolicies[] = {
      kCombinedSweep},
     {Policy::kBoosted, "boosted",
      "a forecast of the next hours by boosted trees over the whole fleet, at a risk target", kCombinedKnobs,
-     kCombinedSweep, false, true},
+     kCombinedSweep, /*replay_only=*/false, /*on_request=*/true},
     {Policy::kKrr, "krr", "a daily report of KRR's simple strategy; only in a replay", {}, kKrrSweep, true},
     {Policy::kCrane, "crane", "a daily recommendation of Crane; only in a replay", {}, kCraneSweep, true},
 };
@@ -178,6 +178,19 @@ const WhatIfKnob* FindKnob(std::string_view key) {
 Policy PolicyFor(Policy p, Resource r) {
   if (p != Policy::kCombined) return p;
   return ThrottlesAtLimit(r) ? Policy::kWorkFunction : Policy::kAnalogs;
+}
+
+TargetKind TargetOf(Policy p, Resource r) {
+  switch (PolicyFor(p, r)) {
+    case Policy::kAnalogs:
+      return TargetKind::kDays;
+    case Policy::kWorkFunction:
+      return TargetKind::kWork;
+    case Policy::kBoosted:
+      return ThrottlesAtLimit(r) ? TargetKind::kWork : TargetKind::kDays;
+    default:
+      return TargetKind::kNone;
+  }
 }
 
 std::optional<Policy> PolicyPair::one() const {

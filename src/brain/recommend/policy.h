@@ -62,6 +62,11 @@ const WhatIfKnob* FindKnob(std::string_view key);
 // Returns `p`, or for kCombined the recommender that kCombined uses for resource `r`.
 Policy PolicyFor(Policy p, Resource r);
 
+// The kind of risk target that a recommender meets: a share of OOM-days (days over the limit), or of work above
+// the limits.
+enum class TargetKind : uint8_t { kNone, kDays, kWork };
+TargetKind TargetOf(Policy p, Resource r);
+
 // The two recommenders of a job: `cpu` for resources that throttle, `memory` for resources that kill. Never
 // kCombined.
 struct PolicyPair {

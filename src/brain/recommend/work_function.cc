@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "brain/recommend/cut_usage.h"
 #include "brain/recommend/stored_values.h"
 #include "brain/recommend/wrappers.h"
 
@@ -40,23 +41,13 @@ constexpr double kOwnSlope = 3, kOwnMost = 2;
 constexpr double kOwnPriorWindows = 3 * kWindowsPerDay;
 constexpr double kLeastOwnPrice = 1.1;  // at a price of 1, no reservation is worth its cost
 constexpr float kRescaleAt = 1e15F;
-// Usage of at least the share kAtLimit of a limit counts as a need of kNeedAtLimit times the limit. With a
-// smaller factor, the limit would settle at a level that throttles work.
-constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
-// Share of throttled periods from which a window counts as above its limit, although the window's mean usage was
-// below the limit.
-constexpr double kThrottledShare = 0.01;
+// Usage at the limit counts as a need of this multiple of the limit. With a smaller factor, the limit would settle
+// at a level that throttles work.
+constexpr double kNeedAtLimit = 2;
 
 constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
 
 using Levels = std::array<float, WorkFunctionRecommender::kLevels>;
-
-bool IsAtLimit(const Signal& signal, double usage) {
-  return signal.cut_at.has_value() && usage >= kAtLimit * *signal.cut_at;
-}
-double ThrottledShare(const Signal& signal) {
-  return signal.cut_at.has_value() ? std::clamp(signal.throttled.value_or(0), 0.0, 1.0) : 0;
-}
 
 // Calls fn(need, share) for each task's assumed need and its share of the tasks' time. The need is assumed
 // because usage at the limit, or in a throttled period, does not show the need.
@@ -281,7 +272,7 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
 
 void WorkFunctionRecommender::Remember(const Signal& signal) {
   const int32_t window = signal.window.index;
-  const bool cut = IsAtLimit(signal, signal.peak) || ThrottledShare(signal) >= kThrottledShare;
+  const bool cut = IsCut(signal);
   const auto peak = static_cast<float>(cut ? kNeedAtLimit * *signal.cut_at : signal.peak);
   hours_.Add(HourOf(window), LevelOf(fleet_->resource(), peak));
 

@@ -267,6 +267,10 @@ double OomBump(double limit, const OomSettings& settings) {
   return taut::OomBump(limit, settings.bump_ratio, settings.bump_bytes);
 }
 
+double LimitAfterOverrun(double usage, Resource resource, const OomSettings& settings) {
+  return KillsAtLimit(resource) ? OomBump(usage, settings) : settings.bump_ratio * usage;
+}
+
 std::unique_ptr<Recommender> WithMargin(std::unique_ptr<Recommender> inner, MarginSchedule schedule,
                                         double scale) {
   return std::make_unique<MarginWrapper>(std::move(inner), schedule, scale);

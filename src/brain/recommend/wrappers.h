@@ -72,5 +72,8 @@ std::unique_ptr<Recommender> WithBounds(std::unique_ptr<Recommender> inner, Boun
 
 // Returns the assumed need of a task that was killed at `limit`: max(ratio * limit, limit + bytes).
 double OomBump(double limit, const OomSettings& settings);
+// Returns the limit after usage above the limit in force: OomBump(usage) for resources that kill, ratio * usage
+// for resources that throttle.
+double LimitAfterOverrun(double usage, Resource resource, const OomSettings& settings);
 
 }  // namespace taut::brain

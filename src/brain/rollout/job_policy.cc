@@ -85,9 +85,9 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
 absl::Status CheckOrder(std::string_view key, const JobPolicy& policy) {
   const PolicyPair pair = policy.recommenders();
   const bool is_risk = key == "risk";
-  const bool kept = is_risk ? pair.cpu == Policy::kAnalogs || pair.memory == Policy::kAnalogs ||
-                                  pair.memory == Policy::kBoosted
-                            : pair.cpu == Policy::kWorkFunction || pair.cpu == Policy::kBoosted;
+  const bool kept = is_risk ? TargetOf(pair.cpu, Resource::kCpu) == TargetKind::kDays ||
+                                  TargetOf(pair.memory, Resource::kMemory) == TargetKind::kDays
+                            : TargetOf(pair.cpu, Resource::kCpu) == TargetKind::kWork;
   if ((!is_risk && key != "throttled") || kept) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat(key, ": the recommender ", Name(pair),
                                            " takes no such order; expected ",

@@ -43,9 +43,6 @@ class BoostedForest {
   // points of the grid.
   void Evaluate(std::span<const float> features, std::span<float> chances) const;
 
-  size_t state_bytes() const {
-    return nodes_.capacity() * sizeof(Node) + roots_.capacity() * sizeof(uint32_t);
-  }
   void Save(ByteWriter& out) const;
   // Returns DataLoss, and changes nothing, for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
@@ -53,7 +50,7 @@ class BoostedForest {
  private:
   static constexpr size_t kMaxGrid = 256;
 
-  // Of a node of the threshold, `value` is the number of points of the grid that go left.
+  // The value of a node of the threshold is the number of points of the grid that go left.
   std::vector<Node> nodes_;
   std::vector<uint32_t> roots_;  // first node of each tree
   std::vector<float> grid_;

@@ -12,8 +12,8 @@
 
 namespace taut::tools {
 
-// Keeps the sizes of up to `most` jobs. Of more jobs, keeps exact sums, a uniform sample of `most` jobs, and the
-// `most` largest sizes of each resource. Not thread-safe.
+// Keeps the sizes of up to `most` jobs. If there are more jobs, keeps exact sums, a uniform sample of `most` jobs,
+// and the `most` largest sizes of each resource. Not thread-safe.
 class JobSizes {
  public:
   using Sizes = PerResource<double>;  // usage integrals in core-hours and GiB-hours

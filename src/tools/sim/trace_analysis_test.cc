@@ -153,7 +153,7 @@ TEST(AnalysisSums, DamagedBytesAreRefused) {
   EXPECT_TRUE(absl::IsFailedPrecondition(AnalysisSums().Result().status()));
 }
 
-// Of more jobs than are kept, the largest are exact, and the others are a sample.
+// If there are more jobs than are kept, the largest are exact, and the others are a sample.
 TEST(JobSizes, OfASampleAreThoseOfAllJobs) {
   constexpr uint64_t kJobs = 50'000;
   JobSizes all, whole(2000);
