@@ -298,7 +298,7 @@ RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
     // The last part of the state belongs to the floor. Without some of its fields, the bytes equal the
     // bytes of versions without floors, without the job's first window, or without provisional limits.
     const bool floored = policy != Policy::kVpa && policy != Policy::kStatic && policy != Policy::kKrr &&
-                         policy != Policy::kCrane;
+                         policy != Policy::kCrane && policy != Policy::kRecorded;
     const size_t before_floors = floored ? bytes.size() - kFloorBytes : bytes.size();
     const size_t before_early = floored ? bytes.size() - sizeof(float) - sizeof(int32_t) : bytes.size();
     const size_t before_age = floored ? before_early - sizeof(int32_t) : bytes.size();

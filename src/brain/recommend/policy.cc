@@ -121,6 +121,12 @@ constexpr PolicyInfo kPolicies[] = {
      kCombinedSweep, /*replay_only=*/false, /*on_request=*/true},
     {Policy::kKrr, "krr", "a daily report of KRR's simple strategy; only in a replay", {}, kKrrSweep, true},
     {Policy::kCrane, "crane", "a daily recommendation of Crane; only in a replay", {}, kCraneSweep, true},
+    {Policy::kRecorded,
+     "recorded",
+     "the limits that the trace's tasks had, which they may exceed as they did; only in a replay",
+     {},
+     {},
+     true},
 };
 
 constexpr bool RowsAreInOrder() {

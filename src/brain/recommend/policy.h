@@ -25,7 +25,8 @@ enum class Policy : uint8_t {
   kCombined,
   kBoosted,
   kKrr,
-  kCrane
+  kCrane,
+  kRecorded
 };
 
 struct VerticalSettings;

@@ -60,7 +60,8 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
   app.add_option(
          "--recommender", a.recommenders,
          "comma-separated: static, peak, vpa, moving_window, ensemble, analogs, work_function, combined "
-         "(these by default), boosted, krr, crane; or one per resource as CPU+MEMORY, such as moving_window+analogs")
+         "(these by default), boosted, krr, crane, recorded; or one per resource as CPU+MEMORY, such as "
+         "moving_window+analogs")
       ->delimiter(',')
       ->type_name("NAME,...");
   app.add_option("--resource", a.resources, "comma-separated: cpu, memory")

@@ -431,6 +431,8 @@ void JobRunner::RunWithRestarts(const JobDay& day, brain::PolicyPair policy, Job
       ++out.steps;
       const WindowLimits limits = LimitsOf(lane, s.owner_limit);
       const LaneKey key{day.job, policy, resource};
+      // Usage was recorded under the recorded limits, so these limits neither kill nor cut.
+      const bool enforced = limits.in_force.has_value() && policy.of(resource) != brain::Policy::kRecorded;
       NoteLimit(key, w.window, limits.in_force, lane, out, scores[i]);
       const bool is_memory = resource == Resource::kMemory;
       const std::span<const TaskKills> of_memory = is_memory ? recorded : std::span<const TaskKills>();
@@ -439,7 +441,7 @@ void JobRunner::RunWithRestarts(const JobDay& day, brain::PolicyPair policy, Job
       scratch.ooms.clear();
       if (KillsAtLimit(resource)) {
         for (TaskUsage& t : scratch.tasks) {
-          if (!limits.in_force.has_value()) break;
+          if (!enforced) break;
           const double its = limits.Of(t.task);
           if (t.peak <= its && !WasKilled(recorded, w.window, t.task, its)) continue;
           t.peak = static_cast<float>(its);
@@ -448,7 +450,7 @@ void JobRunner::RunWithRestarts(const JobDay& day, brain::PolicyPair policy, Job
           scratch.newly_down.push_back(t.task);
         }
         brain::MemoryBuckets(scratch.tasks, scratch.buckets);
-      } else if (limits.in_force.has_value()) {
+      } else if (enforced) {
         CutCpu(limits, scratch.tasks, scratch.buckets);
         s.cut_at = limits.in_force;
       }

@@ -70,6 +70,32 @@ TEST(ReplayOomRestart, UsageIsCensoredAtTheLimit) {
   EXPECT_EQ(out.result.lanes[0].summary.totals.task_windows, 19);
 }
 
+// The trace's own limits change at once, and a task that exceeded them runs on as it did.
+TEST(ReplayOomRestart, RecordedLimitsNeitherKillNorCut) {
+  MadeDays days;
+  const JobId job = days.AddJob(Named("a"));
+  for (int32_t w = 0; w < 12; ++w) {
+    days.SetOwner(job, w, 1, (w < 6 ? 100 : 200) * kMiB);
+    TaskWindow task;
+    task.cpu_mean_cores = task.cpu_peak_cores = 2;
+    task.memory_mean_bytes = task.memory_peak_bytes = static_cast<float>(150 * kMiB);
+    days.Put(job, w, task);
+  }
+  ReplayOptions o =
+      Options({brain::Policy::kRecorded, brain::Policy::kStatic}, {Resource::kCpu, Resource::kMemory});
+  o.feedback = Feedback::kOomRestart;
+  const ReplayOutcome out = Lived(days, o);
+  const Totals& cpu = out.result.lanes[0].summary.totals;
+  EXPECT_DOUBLE_EQ(cpu.usage_over_share(), 0.5);
+  EXPECT_EQ(cpu.windows, 12U);
+  const Totals& memory = out.result.lanes[1].summary.totals;
+  EXPECT_EQ(memory.windows, 12U);
+  EXPECT_EQ(memory.ooms, 6U);
+  EXPECT_EQ(memory.changes, 1U);
+  EXPECT_EQ(memory.footprint_of_owner(), 1);
+  EXPECT_LT(out.result.lanes[3].summary.totals.windows, 12U) << "static's kills stop the task";
+}
+
 // A task killed under one policy's limits keeps running under another policy.
 TEST(ReplayOomRestart, WorldsAreApart) {
   MadeDays days;
