@@ -204,6 +204,14 @@ def check_lane(check, lane, trace, decisions, result):
         "worst_job_oom_days": days_of[0] if days_of else 0,
     }.items():
         check.same(where, name, lane[name], value)
+    scored = [sums for sums in by_job.values() if sums["job_days"]]
+    reliable = sorted(1 - sums["windows_over"] / sums["windows"] for sums in scored)
+    for name, value in {
+        "resource_efficiency": sum(sums["usage_seconds"] / sums["limit_seconds"] for sums in scored) / len(scored),
+        "reliability": sum(reliable) / len(scored),
+        "reliability_p05": reliable[math.ceil(0.05 * len(scored)) - 1],
+    }.items():
+        check.same(where, name, lane[name], value)
     for job in lane["by_job"]:
         sums = by_job.pop(job["job"])
         for name in ("job_days", "limit_seconds", "owner_limit_seconds", "usage_seconds", "oom_days", "ooms", "changes"):

@@ -74,7 +74,7 @@ std::string ConcentrationTable(const ReplayResult& result, Resource resource, si
                    "not\nused", "slack\n< 0"});
   for (const LaneResult& lane : result.lanes) {
     if (lane.resource != resource) continue;
-    const Concentration c = ConcentrationOf(lane);
+    const Concentration c = ConcentrationOf(lane, ByJob(lane));
     std::vector<std::string> row = {
         Shortened(Name(lane.policy), width), FormatCount(c.jobs), FormatCount(c.with), "", "", "", "", ""};
     if (c.with > 0) {

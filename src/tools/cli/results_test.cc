@@ -144,6 +144,7 @@ TEST(Results, JsonHasTheSameSums) {
   EXPECT_EQ(of["changes_p99"], 3);
   EXPECT_EQ(of["jobs_with_oom_days"], 2);
   EXPECT_EQ(of["worst_job_oom_day_share"], 0.375);
+  EXPECT_TRUE(of.contains("resource_efficiency") && of.contains("reliability_p05"));
   EXPECT_EQ(of["usage_over_share"], 0.05);
   ASSERT_EQ(of["by_job"].size(), 4U) << "jobs with scored days";
   EXPECT_EQ(of["by_job"][1]["job"], "caf\uFFFD");

@@ -25,9 +25,13 @@ double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day) {
   return seconds > 0 ? (t.limit_seconds - t.usage_seconds) / seconds : 0;
 }
 
-Concentration ConcentrationOf(const LaneResult& lane) {
-  OomDaysByJob of = lane.oom_days_by_job;
+ScoresByJob ByJob(const LaneResult& lane) {
+  ScoresByJob of = lane.scores_by_job;
   for (const Totals& job : lane.per_job) of.Add(job);
+  return of;
+}
+
+Concentration ConcentrationOf(const LaneResult& lane, const ScoresByJob& of) {
   Concentration c;
   c.jobs = of.jobs;
   c.worst_share = of.worst_share;
@@ -50,7 +54,8 @@ Concentration ConcentrationOf(const LaneResult& lane) {
 
 std::vector<LaneScore> LaneScores(const LaneResult& lane, int32_t first_scored_day) {
   const Totals& t = lane.summary.totals;
-  const Concentration c = ConcentrationOf(lane);
+  const ScoresByJob jobs = ByJob(lane);
+  const Concentration c = ConcentrationOf(lane, jobs);
   const auto of_owner = [&]() -> decltype(LaneScore::value) {
     if (t.owner_limit_seconds > 0) return t.footprint_of_owner();
     return std::monostate();
@@ -62,6 +67,9 @@ std::vector<LaneScore> LaneScores(const LaneResult& lane, int32_t first_scored_d
           {"footprint_of_owner", of_owner()},
           {"footprint_of_usage", t.footprint_of_usage()},
           {"slack_absolute", AbsoluteSlack(lane, first_scored_day), true},
+          {"resource_efficiency", jobs.efficiency()},
+          {"reliability", jobs.reliability()},
+          {"reliability_p05", jobs.ReliabilityQuantile(0.05)},
           {"negative_slack_days", t.negative_slack_days},
           {"limit_seconds", t.limit_seconds, true},
           {"owner_limit_seconds", t.owner_limit_seconds, true},

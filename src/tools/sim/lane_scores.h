@@ -33,8 +33,9 @@ struct Concentration {
   double worst_share = 0;   // highest share of OOM-days of a job with at least 7 days
   double of_worst_tenth = 0;
 };
-// O(jobs).
-Concentration ConcentrationOf(const LaneResult& lane);
+// Returns the distributions over all jobs. O(jobs).
+ScoresByJob ByJob(const LaneResult& lane);
+Concentration ConcentrationOf(const LaneResult& lane, const ScoresByJob& of);
 
 // Returns all scores, in the order in which they are shown. docs/reference/formats.md describes them.
 std::vector<LaneScore> LaneScores(const LaneResult& lane, int32_t first_scored_day);

@@ -91,11 +91,11 @@ struct RecordedKills {
 struct LaneResult {
   brain::PolicyPair policy;
   Resource resource;
-  LaneSummary summary;           // sums over the days after the warm-up
-  std::vector<Totals> per_job;   // totals over the days after the warm-up, by JobId
-  OomDaysByJob oom_days_by_job;  // counts of the jobs that were replayed in parts and are not in per_job
-  std::vector<FleetDay> fleet;   // fleet on all days, including the warm-up
-  brain::RiskTable risks;        // risks on the days after the warm-up
+  LaneSummary summary;          // sums over the days after the warm-up
+  std::vector<Totals> per_job;  // totals over the days after the warm-up, by JobId
+  ScoresByJob scores_by_job;    // of the jobs that were replayed in parts and are not in per_job
+  std::vector<FleetDay> fleet;  // fleet on all days, including the warm-up
+  brain::RiskTable risks;       // risks on the days after the warm-up
 };
 
 struct ReplayResult {

@@ -6,7 +6,7 @@
 namespace taut::tools {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
 constexpr std::array kRecordedCounts = {&RecordedKills::kills, &RecordedKills::killed_windows,
                                         &RecordedKills::job_days, &RecordedKills::told_windows,
                                         &RecordedKills::task_windows};
@@ -51,23 +51,29 @@ bool Load(ByteReader& in, LaneSums::Day& day) {
   return true;
 }
 
-void Save(const OomDaysByJob& jobs, ByteWriter& out) {
+void Save(const ScoresByJob& jobs, ByteWriter& out) {
   out.PutVarint(jobs.jobs);
   out.Put(jobs.worst_share);
-  out.PutVarint(jobs.with.size());
-  for (const auto& [oom_days, count] : jobs.with) {
-    out.PutVarint(oom_days);
-    out.PutVarint(count);
+  out.PutVarint(jobs.used);
+  for (const auto* numbers : {&jobs.with, &jobs.over}) {
+    out.PutVarint(numbers->size());
+    for (const auto& [value, count] : *numbers) {
+      out.PutVarint(value);
+      out.PutVarint(count);
+    }
   }
 }
 
-bool Load(ByteReader& in, OomDaysByJob& jobs) {
+bool Load(ByteReader& in, ScoresByJob& jobs) {
   jobs.jobs = in.GetVarint();
   jobs.worst_share = in.Get<double>();
-  const uint64_t size = in.GetVarint();
-  for (uint64_t i = 0; i < size && !in.failed(); ++i) {
-    const uint64_t oom_days = in.GetVarint();
-    jobs.with[oom_days] = in.GetVarint();
+  jobs.used = in.GetVarint();
+  for (auto* numbers : {&jobs.with, &jobs.over}) {
+    const uint64_t size = in.GetVarint();
+    for (uint64_t i = 0; i < size && !in.failed(); ++i) {
+      const uint64_t value = in.GetVarint();
+      (*numbers)[value] = in.GetVarint();
+    }
   }
   return !in.failed() && jobs.worst_share >= 0 && jobs.worst_share <= 1;
 }
@@ -169,7 +175,7 @@ absl::Status ReplaySums::Merge(const ReplaySums& other) {
         "the parts are not parts of one replay: they have other days, recommenders or warm-ups");
   for (size_t l = 0; l < lanes_.size(); ++l) {
     lanes_[l].Merge(other.lanes_[l]);
-    loaded_->oom_days[l].Merge(other.loaded_->oom_days[l]);
+    loaded_->scores[l].Merge(other.loaded_->scores[l]);
   }
   for (const auto count : kRecordedCounts) recorded_.*count += other.recorded_.*count;
   loaded_->jobs += other.loaded_->jobs;
@@ -188,7 +194,7 @@ void ReplaySums::Save(const ReplayResult& result, ByteWriter& out) const {
   out.PutVarint(lanes_.size());
   for (size_t l = 0; l < lanes_.size(); ++l) {
     lanes_[l].Save(out);
-    OomDaysByJob jobs;
+    ScoresByJob jobs;
     for (const Totals& job : result.lanes[l].per_job) jobs.Add(job);
     tools::Save(jobs, out);
   }
@@ -210,10 +216,10 @@ absl::Status ReplaySums::Load(ByteReader& in, size_t lanes) {
   if (in.GetVarint() != lanes)
     return absl::InvalidArgumentError("sums of a part of a replay with other recommenders or resources");
   lanes_.resize(lanes);
-  loaded.oom_days.resize(lanes);
+  loaded.scores.resize(lanes);
   for (size_t l = 0; l < lanes; ++l) {
     lanes_[l].days.resize(days);
-    if (!lanes_[l].Load(in) || !tools::Load(in, loaded.oom_days[l])) return damaged;
+    if (!lanes_[l].Load(in) || !tools::Load(in, loaded.scores[l])) return damaged;
   }
   for (const auto count : kRecordedCounts) recorded_.*count = in.GetVarint();
   for (uint64_t* count : {&loaded.jobs, &job_windows_, &state_bytes_, &ended_}) *count = in.GetVarint();
@@ -233,7 +239,7 @@ void ReplaySums::WriteTo(ReplayResult& result) const {
   result.first_scored_s = loaded_->first_scored_s;
   result.first_scored_day = loaded_->first_scored_day;
   result.days_done = result.days_total = days_.size();
-  for (size_t l = 0; l < lanes_.size(); ++l) result.lanes[l].oom_days_by_job = loaded_->oom_days[l];
+  for (size_t l = 0; l < lanes_.size(); ++l) result.lanes[l].scores_by_job = loaded_->scores[l];
 }
 
 }  // namespace taut::tools

@@ -44,7 +44,7 @@ struct LoadedFigures {
   int64_t first_scored_s = 0;
   int32_t first_scored_day = 0;
   uint64_t jobs = 0;
-  std::vector<OomDaysByJob> oom_days;  // numbers of jobs by OOM-days, by lane
+  std::vector<ScoresByJob> scores;  // distributions over jobs, by lane
 };
 
 // Not thread-safe.

@@ -4,6 +4,14 @@
 #include <cmath>
 
 namespace taut::tools {
+namespace {
+
+// Returns at least 1, so that a share above 0 is kept.
+uint64_t ToParts(double share) {
+  return std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(share * ScoresByJob::kPartsOfShare)));
+}
+
+}  // namespace
 
 void SlackDistribution::Add(double slack) {
   const double position = (std::clamp(slack, -1.0, 1.0) + 1) * (kBins / 2.0);
@@ -51,17 +59,40 @@ bool SlackDistribution::Load(ByteReader& in) {
   return !in.failed();
 }
 
-void OomDaysByJob::Add(const Totals& job) {
+void ScoresByJob::Add(const Totals& job) {
   if (job.job_days == 0) return;
   ++jobs;
+  if (job.limit_seconds > 0) used += ToParts(job.usage_seconds / job.limit_seconds);
+  if (job.windows_over > 0) ++over[ToParts(job.windows_over_share())];
   if (job.oom_days > 0) ++with[job.oom_days];
   if (job.job_days >= kFewestDays) worst_share = std::max(worst_share, job.oom_day_share());
 }
 
-void OomDaysByJob::Merge(const OomDaysByJob& other) {
+void ScoresByJob::Merge(const ScoresByJob& other) {
   jobs += other.jobs;
+  used += other.used;
+  for (const auto& [share, count] : other.over) over[share] += count;
   for (const auto& [oom_days, count] : other.with) with[oom_days] += count;
   worst_share = std::max(worst_share, other.worst_share);
+}
+
+double ScoresByJob::efficiency() const {
+  return jobs > 0 ? static_cast<double>(used) / kPartsOfShare / static_cast<double>(jobs) : 0;
+}
+
+double ScoresByJob::reliability() const {
+  double sum = 0;
+  for (const auto& [share, count] : over) sum += static_cast<double>(share) * static_cast<double>(count);
+  return jobs > 0 ? 1 - sum / kPartsOfShare / static_cast<double>(jobs) : 1;
+}
+
+double ScoresByJob::ReliabilityQuantile(double p) const {
+  double rest = std::ceil(p * static_cast<double>(jobs));
+  for (auto at = over.rbegin(); at != over.rend(); ++at) {
+    rest -= static_cast<double>(at->second);
+    if (rest <= 0) return 1 - static_cast<double>(at->first) / kPartsOfShare;
+  }
+  return 1;
 }
 
 void Totals::Add(const DayScore& day) {

@@ -1,4 +1,4 @@
-// Measures of a replay (docs/references.md, M1 to M6), per job-day and as sums. A measure is defined for one job,
+// Measures of a replay (docs/references.md, M1 to M8), per job-day and as sums. A measure is defined for one job,
 // resource and recommender. It covers one day of windows in which the resource was measured and a limit was in
 // force:
 //
@@ -8,6 +8,7 @@
 //   OOM             a task and window whose usage (memory: peak, CPU: mean) is over the limit in force, or
 //                   with a recorded kill at this limit or a higher limit, because a kill hides higher usage
 //   OOM-day         a job-day with an OOM; serious: with more OOMs than max(4, a fifth of the running tasks)
+//   efficiency      usage / limit of a job, mean over jobs; reliability: share of a job's windows without an OOM
 //   limit change    a window whose limit in force differs from the limit in the job's previous window
 //
 // With feedback oom-restart an OOM is a kill: the task then misses windows, so it is counted once.
@@ -125,15 +126,25 @@ inline constexpr std::array<uint64_t Totals::*, 10> Totals::kCounts = {&Totals::
                                                                        &Totals::changes,
                                                                        &Totals::days_without_change};
 
-// Number of jobs by number of OOM-days.
-struct OomDaysByJob {
+// Distributions over jobs. Merging them is exact, because shares are integers.
+struct ScoresByJob {
   static constexpr uint64_t kFewestDays = 7;  // minimum number of job-days for a meaningful share
-  uint64_t jobs = 0;                          // number of jobs with a scored day
+  static constexpr double kPartsOfShare = 1e9;
+  uint64_t jobs = 0;                  // number of jobs with a scored day
   std::map<uint64_t, uint64_t> with;  // number of jobs by their number of OOM-days, which is at least 1
   double worst_share = 0;             // highest share of OOM-days of a job with kFewestDays job-days
+  uint64_t used = 0;                  // sum over jobs of usage / limit, in 1 / kPartsOfShare
+  // Number of jobs by their share of windows above the limit, in 1 / kPartsOfShare; without shares of 0.
+  std::map<uint64_t, uint64_t> over;
 
   void Add(const Totals& job);
-  void Merge(const OomDaysByJob& other);
+  void Merge(const ScoresByJob& other);
+  // Returns the mean over jobs of usage / limit; 0 without jobs.
+  double efficiency() const;
+  // Return the share of windows within the limit: the mean over jobs, and the share that the least reliable `p` of
+  // the jobs do not exceed (nearest rank). 1 without jobs.
+  double reliability() const;
+  double ReliabilityQuantile(double p) const;
 };
 
 // Totals of one recommender and resource, with distributions over all job-days.

@@ -1,4 +1,4 @@
-// Tests of the measures of docs/references.md, M1 to M6, on job-days that are built by hand.
+// Tests of the measures of docs/references.md, M1 to M8, on job-days that are built by hand.
 #include "tools/sim/scorecard.h"
 
 #include <algorithm>
@@ -88,6 +88,32 @@ RC_GTEST_PROP(SlackDistribution, QuantilesAreThoseOfTheValues, ()) {
   RC_ASSERT(std::abs(d.ShareAtOrBelow(at / 1000.0) -
                      static_cast<double>(below) / static_cast<double>(values.size())) < 1e-9);
   RC_ASSERT(d.ShareAtOrBelow(1) == 1);
+}
+
+TEST(ScoresByJob, EfficiencyAndReliabilityAreMeansOverJobs) {
+  const auto job = [](uint64_t windows_over, double usage) {
+    Totals t;
+    t.job_days = 1;
+    t.windows = 288;
+    t.windows_over = windows_over;
+    t.limit_seconds = 4;
+    t.usage_seconds = usage;
+    return t;
+  };
+  ScoresByJob all, rest;
+  EXPECT_EQ(all.reliability(), 1);
+  EXPECT_EQ(all.efficiency(), 0);
+  for (int i = 0; i < 15; ++i) all.Add(job(0, 1));
+  all.Add(Totals());  // never scored
+  for (const uint64_t over : {1, 1, 2, 72, 144}) rest.Add(job(over, 3));
+  all.Merge(rest);
+  EXPECT_EQ(all.jobs, 20U);
+  EXPECT_NEAR(all.efficiency(), (15 * 0.25 + 5 * 0.75) / 20, 1e-9);
+  EXPECT_NEAR(all.reliability(), 1 - (4 / 288.0 + 0.75) / 20, 1e-9);
+  EXPECT_NEAR(all.ReliabilityQuantile(0.05), 0.5, 1e-9) << "the least reliable of 20";
+  EXPECT_NEAR(all.ReliabilityQuantile(0.06), 0.75, 1e-9);
+  EXPECT_NEAR(all.ReliabilityQuantile(0.25), 1 - 1 / 288.0, 1e-9);
+  EXPECT_EQ(all.ReliabilityQuantile(0.3), 1);
 }
 
 TEST(LaneSummary, ChangesQuantileIsOverJobDays) {
