@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "brain/overcommit/predictors.h"
@@ -21,6 +22,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/report/overcommit_page.h"
 #include "tools/report/page.h"
+#include "tools/sim/overcommit_intervals.h"
 #include "tools/sim/overcommit_replay.h"
 #include "tools/sim/recorded_overcommit.h"
 
@@ -135,17 +137,25 @@ std::string ReadText(const OvercommitResult& result, const OvercommitOptions& op
   return out;
 }
 
+std::string FootprintText(const ScoreInterval& i) { return fmt::format("{:.3f} to {:.3f}", i.low, i.high); }
+std::string ShareText(const ScoreInterval& i) {
+  return fmt::format("{:.2f} to {}", 100 * i.low, Percent(i.high, 2));
+}
+
 std::string Text(const OvercommitResult& result, const OvercommitOptions& options) {
   const bool of_capacity = result.of_recorded && result.recorded.capacity > 0;
-  std::vector<std::string> head = {"predictor", "footprint", "below\noracle",
-                                   "severity",  "savings",   "predictions"};
+  std::vector<std::string> head = {"predictor", "footprint", "95 %",    "below\noracle",
+                                   "95 %",      "severity",  "savings", "predictions"};
   if (of_capacity) head.emplace_back("of\ncapacity");
   TextTable table(head);
   for (const OvercommitResult::Row& row : result.rows) {
     const OvercommitScore& s = row.total;
+    const std::optional<ScoreIntervals> intervals = IntervalsOf(result, row);
     std::vector<std::string> cells = {row.predictor,
                                       fmt::format("{:.3f}", s.footprint()),
+                                      intervals ? FootprintText(intervals->footprint) : "",
                                       Percent(s.below_share(), 2),
+                                      intervals ? ShareText(intervals->below_share) : "",
                                       Percent(s.severity(), 1),
                                       Percent(s.mean_savings(), 1),
                                       FormatCount(s.predictions)};
@@ -166,14 +176,25 @@ constexpr std::string_view kPartial = "PARTIAL: interrupted\n";
 constexpr std::string_view kLegend =
     "footprint: sum of predictions over the owners' limits; below oracle: share of predictions below the\n"
     "peak that came; severity: mean of (peak - prediction) / peak among these; savings: mean over machines\n"
-    "and times of 1 - prediction / limits.\n";
+    "and times of 1 - prediction / limits; 95 %: interval of the figure before it, by drawing as many of the\n"
+    "machines as one placement has.\n";
 constexpr std::string_view kCapacityLegend =
     "of capacity: sum of predictions over the capacity of the machines they are for, where it is known.\n";
 
 Json ScoreJson(const OvercommitScore& s) {
-  return {{"predictions", s.predictions},     {"footprint", s.footprint()},
-          {"below_share", s.below_share()},   {"severity", s.severity()},
-          {"mean_savings", s.mean_savings()}, {"oracle_footprint", s.limit > 0 ? s.oracle / s.limit : 0}};
+  return {{"predictions", s.predictions},
+          {"footprint", s.footprint()},
+          {"below_share", s.below_share()},
+          {"severity", s.severity()},
+          {"mean_savings", s.mean_savings()},
+          {"oracle_footprint", s.limit > 0 ? s.oracle / s.limit : 0},
+          {"mean_limit", OvercommitScore::Mean(s.limit, s.predictions)}};
+}
+
+Json IntervalsJson(const std::optional<ScoreIntervals>& intervals) {
+  if (!intervals) return nullptr;
+  return {{"footprint", {intervals->footprint.low, intervals->footprint.high}},
+          {"below_share", {intervals->below_share.low, intervals->below_share.high}}};
 }
 
 Json ResultJson(const std::vector<OvercommitResult>& results, const OvercommitOptions& o,
@@ -184,7 +205,9 @@ Json ResultJson(const std::vector<OvercommitResult>& results, const OvercommitOp
     partial = partial || result.partial;
     Json rows = Json::array();
     for (const OvercommitResult::Row& row : result.rows) {
-      Json one = {{"predictor", row.predictor}, {"total", ScoreJson(row.total)}};
+      Json one = {{"predictor", row.predictor},
+                  {"total", ScoreJson(row.total)},
+                  {"intervals", IntervalsJson(IntervalsOf(result, row))}};
       for (const auto& [key, scores] :
            {std::pair{"by_placement", &row.by_placement}, std::pair{"by_machine", &row.by_machine}}) {
         one[key] = Json::array();
