@@ -37,6 +37,15 @@ float WindowRing::HighestOfLast(size_t windows) const {
   return out;
 }
 
+float WindowRing::HighestOfHours(size_t windows, size_t day, size_t days) const {
+  float out = kAbsent;
+  for (size_t d = 1; d <= days && d * day <= values_.size(); ++d) {
+    for (size_t i = 1; i <= std::min(windows, day); ++i)
+      out = std::max(out, values_[Slot({last_ + static_cast<int32_t>(i) - static_cast<int32_t>(d * day)})]);
+  }
+  return out;
+}
+
 size_t WindowRing::PresentOfLast(size_t windows) const {
   size_t out = 0;
   for (size_t i = 0; i < std::min(windows, values_.size()); ++i)

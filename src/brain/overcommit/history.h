@@ -46,6 +46,9 @@ class WindowRing {
   // Returns the highest value of the last `windows` windows up to the current window; negative if there is no
   // value.
   float HighestOfLast(size_t windows) const;
+  // Returns the highest value of the next `windows` windows, one to `days` days of `day` windows earlier; negative
+  // if there is no value.
+  float HighestOfHours(size_t windows, size_t day, size_t days) const;
   // Returns the number of windows with a value among the last `windows` windows.
   size_t PresentOfLast(size_t windows) const;
 

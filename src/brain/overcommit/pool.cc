@@ -14,18 +14,30 @@ namespace {
 
 constexpr double kBin = 0.001;
 constexpr double kLeast = -2, kMost = 48;  // errors outside this range count at its ends
-constexpr double kWeekDays = 7;
+constexpr double kWeekDays = 7, kRecentHours = 6;
 
+constexpr PoolBase kMixed = {
+    "mixed", "the mean of the highest usages of a day, a week and two weeks and the tasks' own of a week",
+    [](const PoolFeatures& f) { return (f.day + f.week + f.fortnight + f.own_week) / 4; },
+    [](const PoolFeatures& f) { return std::sqrt(std::max(f.own_week, 1e-6 * f.limit) * f.limit); }};
+constexpr PoolBase kApart = {
+    "apart", "the mean of the highest usages of one and two weeks, scaled by how far apart the tasks peak",
+    [](const PoolFeatures& f) { return (f.week + f.fortnight) / 2; },
+    [](const PoolFeatures& f) { return std::max(f.own_week - f.week, 1e-3 * f.limit); }};
 constexpr PoolBase kBases[kPoolBases] = {
-    {"mixed", "the mean of the highest usages of a day, a week and two weeks and the tasks' own of a week",
-     [](const PoolFeatures& f) { return (f.day + f.week + f.fortnight + f.own_week) / 4; },
-     [](const PoolFeatures& f) { return std::sqrt(std::max(f.own_week, 1e-6 * f.limit) * f.limit); }},
+    kMixed,
     {"own", "the mean of the highest usage of a week and the tasks' own",
      [](const PoolFeatures& f) { return (f.week + f.own_week) / 2; },
      [](const PoolFeatures& f) { return std::max((f.week + f.own_week) / 2, 1e-3 * f.limit); }},
-    {"apart", "the mean of the highest usages of one and two weeks, scaled by how far apart the tasks peak",
-     [](const PoolFeatures& f) { return (f.week + f.fortnight) / 2; },
-     [](const PoolFeatures& f) { return std::max(f.own_week - f.week, 1e-3 * f.limit); }},
+    kApart,
+};
+// Pairs for a horizon below a day.
+constexpr PoolBase kBasesOfPart[kPoolBases] = {
+    kMixed,
+    {"recent", "the mean of the highest usages of 6 hours and a week and the tasks' own of a day",
+     [](const PoolFeatures& f) { return (f.recent + f.week + f.own_day) / 3; },
+     [](const PoolFeatures& f) { return std::max(f.own_week - f.recent, 1e-3 * f.limit); }},
+    kApart,
 };
 
 constexpr uint32_t kPoolState = 1;  // version of the saved state
@@ -39,11 +51,13 @@ class PoolPredictor final : public PoolForecaster {
       : settings_(settings),
         block_windows_(std::max(1, static_cast<int32_t>(std::lround(settings.every_h * kWindowsPerHour)))),
         horizon_blocks_(BlocksOf(horizon_h / 24)),
+        bases_(PoolBases(Horizon())),
         order_(settings.over, settings.gain) {}
   PoolPredictor(const PoolSettings& settings, int32_t block_windows, int32_t horizon_blocks)
       : settings_(settings),
         block_windows_(block_windows),
         horizon_blocks_(horizon_blocks),
+        bases_(PoolBases(Horizon())),
         order_(settings.over, settings.gain) {}
 
   void Observe(WindowId window, uint32_t machine, const MachineWindow& load) override {
@@ -96,7 +110,7 @@ class PoolPredictor final : public PoolForecaster {
       if (m.last != window || !Known(m) || m.cold_tasks > 0) continue;
       const PoolFeatures f = FeaturesOf(m);
       Forecast forecast{.machine = i, .tasks = m.tasks.changes(), .peak = PeakBy(f), .of = {}};
-      for (size_t k = 0; k < kPoolBases; ++k) forecast.of[k] = {kBases[k].base(f), kBases[k].scale(f)};
+      for (size_t k = 0; k < kPoolBases; ++k) forecast.of[k] = {bases_[k].base(f), bases_[k].scale(f)};
       now.machines.push_back(forecast);
     }
     pending_.push_back(std::move(now));
@@ -133,10 +147,10 @@ class PoolPredictor final : public PoolForecaster {
         kPoolBases, text(PeakBy(f)), 100 * share_, MachineDays(), 100 * settings_.over);
     for (size_t k = 0; k < kPoolBases; ++k) {
       Candidate candidate;
-      candidate.name = kBases[k].name;
+      candidate.name = bases_[k].name;
       candidate.limit = PeakOf(k, f);
-      candidate.detail = fmt::format("{}, {}, plus {:.4g} times {}", kBases[k].what, text(kBases[k].base(f)),
-                                     quantiles_[k], text(kBases[k].scale(f)));
+      candidate.detail = fmt::format("{}, {}, plus {:.4g} times {}", bases_[k].what, text(bases_[k].base(f)),
+                                     quantiles_[k], text(bases_[k].scale(f)));
       reason.candidates.push_back(std::move(candidate));
     }
     if (m.cold_tasks > 0) {
@@ -218,6 +232,10 @@ class PoolPredictor final : public PoolForecaster {
   int32_t BlocksOf(double days) const {
     return std::max(1, static_cast<int32_t>(std::lround(days * kWindowsPerDay / block_windows_)));
   }
+  PoolHorizon Horizon() const {
+    const bool part = horizon_blocks_ < BlocksOf(1) && kWindowsPerDay % block_windows_ == 0;
+    return part ? PoolHorizon::kPartOfDay : PoolHorizon::kDay;
+  }
   bool Known(const Machine& m) const {
     return m.first.has_value() &&
            m.last.index - m.first->index + 1 >= settings_.history_days * kWindowsPerDay &&
@@ -232,10 +250,24 @@ class PoolPredictor final : public PoolForecaster {
     f.week = std::max(0.0F, m.peaks.HighestOfLast(BlocksOf(kWeekDays)));
     f.day = std::max(0.0F, m.peaks.HighestOfLast(BlocksOf(1)));
     for (const auto& entry : m.tasks.entries()) f.own_week += std::max(0.0F, entry.state.peaks.Highest());
+    if (Horizon() == PoolHorizon::kPartOfDay) ToHours(m, f);
     return f;
   }
+  // Restricts the features to the hours of the horizon.
+  void ToHours(const Machine& m, PoolFeatures& f) const {
+    const auto blocks = static_cast<size_t>(horizon_blocks_), day = static_cast<size_t>(BlocksOf(1));
+    f.recent = std::max(0.0F, m.peaks.HighestOfLast(BlocksOf(kRecentHours / 24)));
+    const auto of = [&](size_t days) {
+      return std::max(f.recent, double{m.peaks.HighestOfHours(blocks, day, days)});
+    };
+    f.day = of(1);
+    f.week = of(static_cast<size_t>(kWeekDays));
+    f.fortnight = of(static_cast<size_t>(2 * kWeekDays));
+    for (const auto& entry : m.tasks.entries())
+      f.own_day += std::max(0.0F, entry.state.peaks.HighestOfLast(day));
+  }
   double PeakOf(size_t k, const PoolFeatures& f) const {
-    return std::clamp(kBases[k].base(f) + quantiles_[k] * kBases[k].scale(f), 0.0, f.limit);
+    return std::clamp(bases_[k].base(f) + quantiles_[k] * bases_[k].scale(f), 0.0, f.limit);
   }
   double PeakBy(const PoolFeatures& f) const {
     if (!Calibrated()) return f.limit;
@@ -382,6 +414,7 @@ class PoolPredictor final : public PoolForecaster {
 
   PoolSettings settings_;
   int32_t block_windows_, horizon_blocks_;
+  std::span<const PoolBase, kPoolBases> bases_;
   std::vector<Machine> machines_;
   std::deque<Forecasts> pending_;
   std::array<PoolErrors, kPoolBases> errors_;
@@ -393,7 +426,9 @@ class PoolPredictor final : public PoolForecaster {
 
 }  // namespace
 
-std::span<const PoolBase, kPoolBases> PoolBases() { return kBases; }
+std::span<const PoolBase, kPoolBases> PoolBases(PoolHorizon horizon) {
+  return horizon == PoolHorizon::kDay ? kBases : kBasesOfPart;
+}
 
 PoolErrors::PoolErrors() : counts_(static_cast<size_t>((kMost - kLeast) / kBin) + 1) {}
 

@@ -16,12 +16,15 @@
 
 namespace taut::brain {
 
-// Features of a machine's recent usage, in the unit of the resource.
+// Features of a machine's recent usage, in the unit of the resource. For a horizon below a day, `day`, `week` and
+// `fortnight` count only the hours of the day that the horizon covers, and the last 6 hours.
 struct PoolFeatures {
   double limit = 0;          // sum of the limits of all tasks
   double day = 0, week = 0;  // the machine's highest usage in the last day, and in the last week
   double fortnight = 0;      // the machine's highest usage in the last two weeks
-  double own_week = 0;       // sum of the highest usage of each task in the last week
+  double own_week = 0,
+         own_day = 0;  // sums of the highest usage of each task in the last week, and in the last day
+  double recent = 0;   // the machine's highest usage in the last 6 hours
 };
 
 // A rule that forecasts base + q * scale, where q is a quantile of (peak - base) / scale over past forecasts.
@@ -32,7 +35,8 @@ struct PoolBase {
   double (*scale)(const PoolFeatures&);  // scale, > 0 if the machine's limit is > 0
 };
 inline constexpr size_t kPoolBases = 3;
-std::span<const PoolBase, kPoolBases> PoolBases();
+enum class PoolHorizon { kDay, kPartOfDay };
+std::span<const PoolBase, kPoolBases> PoolBases(PoolHorizon horizon);
 
 // Errors of past forecasts, (peak - base) / scale, as counts in bins of 0.001 from -2 to 48. Errors outside this
 // range count in the first or last bin.

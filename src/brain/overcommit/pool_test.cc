@@ -44,13 +44,44 @@ TEST(PoolOrder, MovesAgainstWhatWasDelivered) {
 // highest usage in a week is 6, and the sum of the limits is 24.
 TEST(PoolBases, AreAsWritten) {
   const PoolFeatures f = {24, 1, 2, 3, 6};
-  const auto bases = PoolBases();
+  const auto bases = PoolBases(PoolHorizon::kDay);
   EXPECT_DOUBLE_EQ(bases[0].base(f), 3);
   EXPECT_DOUBLE_EQ(bases[0].scale(f), 12);
   EXPECT_DOUBLE_EQ(bases[1].base(f), 4);
   EXPECT_DOUBLE_EQ(bases[1].scale(f), 4);
   EXPECT_DOUBLE_EQ(bases[2].base(f), 2.5);
   EXPECT_DOUBLE_EQ(bases[2].scale(f), 4);
+}
+
+// The machine's highest usage of 6 hours is 0.5, and the sum of the tasks' own of a day is 5.
+TEST(PoolBases, OfAPartOfTheDayUseTheLastHours) {
+  const PoolFeatures f = {24, 1, 2, 3, 6, 5, 0.5};
+  const auto bases = PoolBases(PoolHorizon::kPartOfDay);
+  EXPECT_DOUBLE_EQ(bases[0].base(f), 3);
+  EXPECT_DOUBLE_EQ(bases[1].base(f), 2.5);
+  EXPECT_DOUBLE_EQ(bases[1].scale(f), 5.5);
+  EXPECT_DOUBLE_EQ(bases[2].base(f), 2.5);
+}
+
+// The usage is 8 from 00:00 to 04:00, and 1 otherwise. A prediction for 4 hours follows the hours of the day. A
+// prediction for 24 hours does not.
+TEST(Pool, OfAPartOfTheDayKnowsTheHours) {
+  const auto part = NewPoolPredictor({}, 4), day = NewPoolPredictor({}, 24);
+  const auto observe = [&](int32_t from, int32_t to) {
+    for (int32_t w = from; w < to; ++w) {
+      const TaskLoad task = {1, w % kWindowsPerDay < 48 ? 8.0F : 1.0F, 10};
+      for (const auto& pool : {part.get(), day.get()}) {
+        for (uint32_t m = 0; m < 8; ++m) pool->Observe({w}, m, Sum({&task, 1}));
+        pool->EndWindow({w});
+      }
+    }
+  };
+  const int32_t noon = 30 * kWindowsPerDay + 144, midnight = 31 * kWindowsPerDay;
+  observe(0, noon);
+  EXPECT_LT(part->Predict(0), 5);
+  EXPECT_GE(day->Predict(0), 8);
+  observe(noon, midnight);
+  EXPECT_GE(part->Predict(0), 8);
 }
 
 // Machines with five tasks of limit 10, whose usage is exponential with mean 1, redrawn every 2 hours.

@@ -56,6 +56,19 @@ TEST(WindowRing, ForgetsByWindowNotByCount) {
   EXPECT_EQ(ring.seen(), 3U);
 }
 
+// Days of 4 windows, of which the ring keeps 3; the window of number n has the value n.
+TEST(WindowRing, HoursAreTheNextWindowsOnEarlierDays) {
+  WindowRing ring(12);
+  for (int32_t w = 0; w < 14; ++w) ring.Put({w}, static_cast<float>(w));
+  EXPECT_EQ(ring.HighestOfHours(1, 4, 1), 10);  // the window after 13, a day earlier
+  EXPECT_EQ(ring.HighestOfHours(2, 4, 1), 11);
+  ring.Put({14}, 0);
+  EXPECT_EQ(ring.HighestOfHours(1, 4, 3), 11);
+  for (int32_t w = 15; w < 30; ++w) ring.Put({w}, static_cast<float>(w % 4));
+  EXPECT_EQ(ring.HighestOfHours(1, 4, 3), 2);
+  EXPECT_EQ(ring.HighestOfHours(4, 4, 3), 3);
+}
+
 TEST(Sum, CapsUsageAtTheLimitAndLeavesOutWhatIsAbsent) {
   const std::vector<TaskLoad> tasks = {{0, 3, 2}, {1, -1, 4}, {2, 1, 4}};
   const MachineWindow w = Sum(tasks);

@@ -108,12 +108,13 @@ class SummedMachineMax final : public SummedPeak {
   const size_t windows_;
 };
 
-// Uses the error quantiles of a pool that observes machines composed of the recorded tasks.
+// Uses the error quantiles of a pool that observes machines composed of the recorded tasks. Predicts the peak of a
+// day.
 class SummedPool final : public SummedPeak {
  public:
-  SummedPool(const PoolSettings& settings, double horizon_h)
+  explicit SummedPool(const PoolSettings& settings)
       : settings_(settings),
-        pool_(NewPoolPredictor(settings, horizon_h)),
+        pool_(NewPoolPredictor(settings, 24)),
         block_(std::max(1, static_cast<int32_t>(std::lround(settings.every_h * kWindowsPerHour)))) {}
 
   size_t windows(WindowId last) const override {
@@ -136,7 +137,7 @@ class SummedPool final : public SummedPeak {
     f.own_week = tasks.own[0];
     double sum = 0;
     for (size_t k = 0; k < kPoolBases; ++k) {
-      const PoolBase& base = PoolBases()[k];
+      const PoolBase& base = PoolBases(PoolHorizon::kDay)[k];
       sum += std::clamp(base.base(f) + (*quantiles)[k] * base.scale(f), 0.0, f.limit);
     }
     return std::min(all, sum / kPoolBases + tasks.cold);
@@ -244,7 +245,7 @@ std::unique_ptr<SummedPeak> NewSummedMachineMax(const OvercommitSettings& settin
   return std::make_unique<SummedMachineMax>(settings.machine_max);
 }
 std::unique_ptr<SummedPeak> NewSummedPool(const OvercommitSettings& settings) {
-  return std::make_unique<SummedPool>(settings.pool, settings.horizon_h);
+  return std::make_unique<SummedPool>(settings.pool);
 }
 std::unique_ptr<SummedPeak> NewSummedMax(std::vector<std::unique_ptr<SummedPeak>> of,
                                          std::vector<std::string> alone) {
