@@ -7,7 +7,7 @@
 
 A family is a predictor with one dial and some forms. The form is chosen for each share on one half of the tasks (alternate
 blocks of 25 VMs), and the table shows the other half. The dial is then set so that the share is delivered there, by interpolation
-between two settings. The last column compares with the best simple family of the table, which is chosen in hindsight. Brackets
+between two settings. The last column compares with the best simple family of whole days, which is chosen in hindsight. Brackets
 are 95 % intervals: draws of as many machines as the tasks of the half fill, the same for all families. A size for which a half
 has too few tasks is shown on all tasks, with the forms of the size before it.
 """
@@ -33,6 +33,9 @@ SIMPLE = {
     "rc-like": {"7 days": [f"rc-like:percentile={p}" for p in (90, 95, 98, 99, 99.5, 99.9, 100)]},
     "n-sigma": {window: [f"n-sigma:window={window}:n={n}" for n in (1, 2, 3, 4, 5, 7, 10, 15)] for window in ("10h", "168h")},
 }
+# The families of machines' maxima, of only the hours that the horizon covers.
+HOURS = {name + ", same hours": {form: [f"{spec}:hours={{horizon}}" for spec in specs] for form, specs in SIMPLE[name].items()}
+         for name in ("maximum x factor", "maximum + share of the tasks'")}
 TARGETS = [0.001, 0.003, 0.007, 0.015, 0.03, 0.05, 0.08, 0.13, 0.2]
 
 
@@ -136,6 +139,9 @@ def main():
     parser.add_argument("--taut", default="build/release/bin/taut")
     args = parser.parse_args()
     families = SIMPLE | {"pool": {"": [f"pool:over={t}" for t in TARGETS]}}
+    if args.horizon != "24h":
+        families |= {name: {form: [spec.format(horizon=args.horizon) for spec in specs] for form, specs in forms.items()}
+                     for name, forms in HOURS.items()}
     for name, _, spec in (text.partition("=") for text in args.add):
         families[name] = {"": [spec.format(t) for t in TARGETS]}
     specs = [spec for forms in families.values() for of in forms.values() for spec in of]

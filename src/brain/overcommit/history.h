@@ -134,6 +134,9 @@ class TaskStates {
   std::vector<Entry> entries_;
 };
 
+// Peaks of a part of the day follow from the same hours of earlier days and from these last hours.
+inline constexpr double kRecentHours = 6;
+
 struct Spread {
   double mean = 0, deviation = 0;  // sample deviation (divisor n - 1), 0 for fewer than two values
   size_t n = 0;

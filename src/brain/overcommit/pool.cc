@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kBin = 0.001;
 constexpr double kLeast = -2, kMost = 48;  // errors outside this range count at its ends
-constexpr double kWeekDays = 7, kRecentHours = 6;
+constexpr double kWeekDays = 7;
 
 constexpr PoolBase kMixed = {
     "mixed", "the mean of the highest usages of a day, a week and two weeks and the tasks' own of a week",

@@ -41,6 +41,8 @@ constexpr OvercommitSetting kSettings[] = {
     {"machine-max.factor", "factor on the highest usage", kPlain, 0.1, 10, TAUT_REF(machine_max.factor)},
     {"machine-max.share", "share added of what the tasks' own maxima exceed the machine's by", kPlain, 0, 1,
      TAUT_REF(machine_max.share)},
+    {"machine-max.hours", "above 0: only these next hours on earlier days count, and the last 6 hours",
+     kDuration, 0, 24 * kHour, TAUT_REF(machine_max.hours)},
     {"machine-max.min_samples", "windows until a task counts with less than its limit", kPlain, 1, 1e5,
      TAUT_REF(machine_max.min_samples)},
     {"max.of", "predictors whose highest counts, joined by +", kPlain, 0, 0, TAUT_REF(max.of)},

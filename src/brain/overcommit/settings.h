@@ -42,6 +42,8 @@ struct MachineMaxSettings {
   double factor = 1;
   double share = 0;  // share of (sum of the tasks' own maxima - the machine's maximum)
   double min_samples = 24;
+  // Above 0, the machine's maximum counts only the next hours on earlier days, and the last 6 hours.
+  double hours = 0;
 };
 
 struct MaxSettings {

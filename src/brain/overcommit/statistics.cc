@@ -317,8 +317,10 @@ class MachineMaxPredictor final : public PeakPredictor {
     if (machine >= machines_.size()) return;
     const Machine& m = machines_[machine];
     const Parts parts = PeakOf(m);
-    reason.sentence = fmt::format("{:.4g} times the highest usage of {:.4g} days, {:.6g}", settings_.factor,
-                                  settings_.days, parts.highest);
+    const std::string hours =
+        settings_.hours <= 0 ? "" : fmt::format("the next {:.4g} h of ", settings_.hours);
+    reason.sentence = fmt::format("{:.4g} times the highest usage of {}{:.4g} days, {:.6g}", settings_.factor,
+                                  hours, settings_.days, parts.highest);
     if (settings_.share > 0) {
       reason.sentence += fmt::format(", plus {:.4g} of the {:.6g} that the tasks' own maxima exceed it by",
                                      settings_.share, parts.own - parts.highest);
@@ -342,9 +344,15 @@ class MachineMaxPredictor final : public PeakPredictor {
     double peak = 0, highest = 0, own = 0;
   };
 
+  double HighestOf(const WindowRing& usages) const {
+    if (settings_.hours <= 0) return usages.Highest();
+    return std::max(usages.HighestOfLast(WindowsOf(kRecentHours)),
+                    usages.HighestOfHours(WindowsOf(settings_.hours), kWindowsPerDay,
+                                          static_cast<size_t>(settings_.days)));
+  }
   Parts PeakOf(const Machine& m) const {
     Parts out;
-    out.highest = m.usages.Highest();
+    out.highest = HighestOf(m.usages);
     if (out.highest < 0) return {m.limits.sum(), 0, 0};
     for (const auto& entry : m.tasks.entries()) {
       const Task& task = entry.state;

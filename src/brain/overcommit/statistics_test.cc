@@ -184,6 +184,22 @@ TEST(MachineMax, AddsAShareOfWhatTheTasksOwnMaximaAreAbove) {
   EXPECT_NE(m.sentence().find("0.5 of the 3 that the tasks' own maxima"), std::string::npos) << m.sentence();
 }
 
+// The usage is 5 from 06:00 to 08:00, and 1 otherwise.
+TEST(MachineMax, OfHoursCountsTheNextHoursOnEarlierDays) {
+  const auto hours = NewMachineMaxPredictor({.days = 7, .min_samples = 1, .hours = 3});
+  const auto observe = [&](int32_t from, int32_t to) {
+    for (int32_t w = from; w < to; ++w) {
+      const int32_t at = w % kWindowsPerDay;
+      const TaskLoad task = {1, at >= 72 && at < 96 ? 5.0F : 1.0F, 10};
+      hours->Observe({w}, 0, Sum({&task, 1}));
+    }
+  };
+  observe(0, 2 * kWindowsPerDay);  // 00:00: the next 3 hours and the last 6 hours are low
+  EXPECT_DOUBLE_EQ(hours->Predict(0), 1);
+  observe(2 * kWindowsPerDay, 2 * kWindowsPerDay + 48);  // 04:00
+  EXPECT_DOUBLE_EQ(hours->Predict(0), 5);
+}
+
 TEST(MachineMax, TasksWithoutHistoryCountWithTheirLimits) {
   Machine m(NewMachineMaxPredictor({.days = 1, .factor = 1, .share = 0, .min_samples = 2}));
   m.Give({4, 1}, 10);

@@ -87,6 +87,7 @@ class SummedPercentile final : public SummedRatio {
   const double percentile_;
 };
 
+// Predicts the peak of a day, so that MachineMaxSettings::hours has no effect.
 class SummedMachineMax final : public SummedPeak {
  public:
   explicit SummedMachineMax(const MachineMaxSettings& s) : settings_(s), windows_(Windows(s.days * 24)) {}
