@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "brain/recommend/analog_fleet.h"
 #include "brain/recommend/cut_usage.h"
@@ -13,9 +14,13 @@ namespace {
 
 constexpr uint32_t kLeastHours = 24;  // measured hours that a decision requires
 constexpr int kLessonsPerDay = 8;     // of a job; periods of an hour are sampled
-constexpr double kNeedOfCut = 1.2;    // need of usage that a limit cut, as a multiple of the limit
-constexpr double kOwnPrior = 1;       // OOM-days added to both counts of a job with its own target share
-constexpr double kJobPriorDays = 3;   // likewise for work
+// Assumed need of usage that a limit cut, as a multiple of the limit, and the multiple to which such usage raises
+// the limit. A high raise shows the need in the next window, and a decision soon lowers a needless raise.
+constexpr double kNeedOfCut = 1.1, kRaiseOfCut = 2.4;
+// Share of the first window at the limit in which the tasks had the need that a later window shows.
+constexpr float kShareOfFirstCut = 0.2;
+constexpr double kOwnPrior = 1;      // OOM-days added to both counts of a job with its own target share
+constexpr double kJobPriorDays = 3;  // likewise for work
 constexpr double kMostOwnCorrection = 4;
 // A limit whose chance is this factor above the bound does not stay.
 constexpr double kBoundSlack = 1.3;
@@ -193,9 +198,7 @@ void BoostedRecommender::Decide(WindowId next) {
 // Raises the limit above the observed usage until the next decision at least, because an overrun is often followed
 // by further overruns.
 void BoostedRecommender::RaiseAfterOverrun() {
-  if (!last_over_) return;
-  last_over_ = false;
-  const double raised = LimitAfterOverrun(last_usage_, fleet_->resource(), oom_);
+  const double raised = std::exchange(after_overrun_, -1.0F);
   if (raised > limit_) MoveTo(raised, Move::kOverrun);
 }
 
@@ -250,11 +253,34 @@ void BoostedRecommender::Observe(const Signal& signal) {
   tasks_ = static_cast<float>(tasks);
   last_usage_ = static_cast<float>(need);
   const double in_force = signal.limit.value_or(limit_ >= 0 ? limit_ : signal.owner_limit.value_or(need));
-  last_over_ = need > in_force * (1 + kSameUse);
-  day_.overrun = day_.overrun || last_over_;
-  for (const TaskUsage& t : signal.tasks) day_.over += std::max(0.0, t.mean - in_force);
-  if (need > signal.peak) day_.over += need - signal.peak;
+  after_overrun_ = -1;
+  if (need > in_force * (1 + kSameUse)) {
+    day_.overrun = true;
+    const bool cut = ThrottlesAtLimit(fleet_->resource()) && IsAtLimit(signal, signal.peak);
+    after_overrun_ = static_cast<float>(cut ? kRaiseOfCut * *signal.cut_at
+                                            : LimitAfterOverrun(need, fleet_->resource(), oom_));
+  }
+  CountWork(signal, in_force);
   day_.used += sum;
+}
+
+// Counts the work above the limit in force. Work that the limit cut is assumed, until the first window without a
+// task at its limit shows the need.
+void BoostedRecommender::CountWork(const Signal& signal, double in_force) {
+  for (const TaskUsage& t : signal.tasks) day_.over += std::max(0.0, t.mean - in_force);
+  if (!signal.cut_at.has_value() && cuts_.windows == 0) return;
+  const double assumed = std::max(0.0, kNeedOfCut * signal.cut_at.value_or(0) - in_force);
+  bool cut = false;
+  for (const TaskUsage& t : signal.tasks) {
+    const bool at_limit = IsAtLimit(signal, t.peak);
+    day_.over += (at_limit ? 1 : ThrottledShare(signal)) * assumed;
+    if (!at_limit) continue;
+    cut = true;
+    cuts_.Add(in_force, assumed);
+  }
+  if (cut || cuts_.windows == 0) return;
+  day_.over = std::max(0.0, day_.over + cuts_.Correction(signal.peak, kShareOfFirstCut));
+  cuts_ = {};
 }
 
 void BoostedRecommender::ObserveOom(const OomEvent& event) {
@@ -264,8 +290,9 @@ void BoostedRecommender::ObserveOom(const OomEvent& event) {
   history_.Raise(static_cast<float>(need));
   AddOutcome(need);
   day_.overrun = true;
-  last_over_ = true;
   last_usage_ = std::max(last_usage_, static_cast<float>(event.limit));
+  const double raised = LimitAfterOverrun(last_usage_, fleet_->resource(), oom_);
+  after_overrun_ = std::max(after_overrun_, static_cast<float>(raised));
 }
 
 std::optional<double> BoostedRecommender::Recommend(WindowId next) {

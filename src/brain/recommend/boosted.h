@@ -13,6 +13,7 @@
 
 #include "brain/recommend/boosted_fleet.h"
 #include "brain/recommend/boosted_history.h"
+#include "brain/recommend/cut_usage.h"
 #include "brain/recommend/recommender.h"
 #include "brain/recommend/settings.h"
 
@@ -71,6 +72,7 @@ class BoostedRecommender final : public Recommender {
   int32_t HourOf(WindowId window) const;
   int32_t PeriodOf(WindowId window) const;
   double NeedOf(const Signal& signal) const;
+  void CountWork(const Signal& signal, double in_force);
   bool ReadHistory(int32_t hour);
   void Decide(WindowId next);
   void DecideEarly(WindowId next);
@@ -104,8 +106,9 @@ class BoostedRecommender final : public Recommender {
   double regret_ = 0;      // of the limit in force since its last change
   float tasks_ = 1;        // number of tasks of the last window
   float last_usage_ = -1;
-  float seen_usage_ = -1;   // highest usage that was known at the last forecast
-  bool last_over_ = false;  // true if the last usage was above the limit in force
+  float seen_usage_ = -1;     // highest usage that was known at the last forecast
+  float after_overrun_ = -1;  // limit that the last usage above the limit asks for; < 0: none
+  CutRun cuts_;
   Day day_;
   // Lessons of the day that can enter the fleet's sample, and the unfinished lesson of the current period.
   std::vector<BoostedLesson> lessons_;

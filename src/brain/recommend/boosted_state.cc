@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr uint8_t kBoostedJobVersion = 1;
+constexpr uint8_t kBoostedJobVersion = 2;
 constexpr size_t kMostLessons = 24;  // of a day
 
 }  // namespace
@@ -24,9 +24,12 @@ void BoostedRecommender::Save(ByteWriter& out) const {
     out.Put(v);
   }
   out.Put(static_cast<uint8_t>(move_));
-  for (const bool b : {last_over_, day_.counts, day_.overrun, open_.has_value(), fallback_ != nullptr})
+  for (const bool b : {day_.counts, day_.overrun, open_.has_value(), fallback_ != nullptr})
     out.Put<uint8_t>(b ? 1 : 0);
-  for (const float v : {tasks_, last_usage_, seen_usage_, promised_, realised_, weight_}) out.Put(v);
+  for (const float v : {tasks_, last_usage_, seen_usage_, after_overrun_, promised_, realised_, weight_,
+                        cuts_.windows, cuts_.limits, cuts_.over}) {
+    out.Put(v);
+  }
   out.Put(period_);
   out.PutVarint(finished_);
   out.PutVarint(lessons_.size());
@@ -63,11 +66,12 @@ absl::Status BoostedRecommender::Load(ByteReader& in) {
   possible = possible && move <= static_cast<uint8_t>(Move::kOverrun);
   move_ = static_cast<Move>(move);
   bool has_open = false, has_fallback = false;
-  for (bool* b : {&last_over_, &day_.counts, &day_.overrun, &has_open, &has_fallback})
-    *b = in.Get<uint8_t>() != 0;
-  for (float* v : {&tasks_, &last_usage_, &seen_usage_, &promised_, &realised_, &weight_}) {
+  for (bool* b : {&day_.counts, &day_.overrun, &has_open, &has_fallback}) *b = in.Get<uint8_t>() != 0;
+  for (float* v : {&tasks_, &last_usage_, &seen_usage_, &after_overrun_, &promised_, &realised_, &weight_,
+                   &cuts_.windows, &cuts_.limits, &cuts_.over}) {
     *v = in.Get<float>();
-    possible = possible && (IsStoredAmount(*v) || ((v == &last_usage_ || v == &seen_usage_) && *v == -1));
+    const bool may_be_none = v == &last_usage_ || v == &seen_usage_ || v == &after_overrun_;
+    possible = possible && (IsStoredAmount(*v) || (may_be_none && *v == -1));
   }
   possible = possible && tasks_ >= 1;
   period_ = in.Get<int32_t>();

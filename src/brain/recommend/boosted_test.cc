@@ -137,6 +137,28 @@ TEST_P(BoostedByResource, LimitsMoveWithinTheDay) {
   EXPECT_FALSE(reason.steps.empty());
 }
 
+// A limit that cuts CPU hides the need, so the raise is high enough to show it.
+TEST(Boosted, CpuAtItsLimitRaisesTheLimitUntilTheNeedShows) {
+  TestFleet fleet(Resource::kCpu);
+  fleet.Run(5);
+  BoostedRecommender& job = *fleet.jobs()[0];
+  job.StartDay(fleet.day());
+  WindowId window{fleet.day() * kWindowsPerDay};
+  const double limit = *job.Recommend(window);
+  const MadeSignal at_limit(Resource::kCpu, window.index, limit);
+  Signal cut = at_limit;
+  cut.limit = cut.cut_at = limit;
+  job.Observe(cut);
+  const double raised = *job.Recommend(WindowId{++window.index});
+  EXPECT_GT(raised, 2 * limit);
+  // Usage above a limit that was not in force shows the need, so the raise is small.
+  const MadeSignal above(Resource::kCpu, window.index, 1.5 * raised);
+  Signal over = above;
+  over.limit = raised;
+  job.Observe(over);
+  EXPECT_NEAR(*job.Recommend(WindowId{++window.index}), 1.2 * 1.5 * raised, 1e-3 * raised);
+}
+
 TEST_P(BoostedByResource, ASavedJobGoesOnAsTheJobDoes) {
   TestFleet fleet(GetParam());
   fleet.Run(5);

@@ -27,4 +27,24 @@ inline bool IsCut(const Signal& signal) {
   return IsAtLimit(signal, signal.peak) || ThrottledShare(signal) >= kThrottledShare;
 }
 
+// Task-windows at the limit since the last window in which no task was at the limit.
+struct CutRun {
+  float windows = 0;
+  float limits = 0;  // sum of the limits in these task-windows
+  float over = 0;    // work that was counted as above these limits
+
+  void Add(double limit, double assumed_over) {
+    windows += 1;
+    limits += static_cast<float>(limit);
+    over += static_cast<float>(assumed_over);
+  }
+  // Returns the work above the limits, less the counted work, if the need was the later usage `peak`. In the first
+  // window the tasks had this need for a share of the window only. A peak below the limits proves nothing: returns
+  // 0. REQUIRES: windows > 0.
+  float Correction(double peak, float share_of_first = 1) const {
+    const float shown = windows * static_cast<float>(peak) - limits;
+    return shown > 0 ? shown * (windows - 1 + share_of_first) / windows - over : 0;
+  }
+};
+
 }  // namespace taut::brain

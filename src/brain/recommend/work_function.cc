@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "brain/recommend/cut_usage.h"
 #include "brain/recommend/stored_values.h"
 #include "brain/recommend/wrappers.h"
 
@@ -303,16 +302,11 @@ void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
   for (const TaskUsage& t : signal.tasks) {
     if (!IsAtLimit(signal, t.peak)) continue;
     cut = true;
-    cuts_.windows += 1;
-    cuts_.limits += static_cast<float>(limit);
-    cuts_.over += static_cast<float>(std::max(0.0, kNeedAtLimit * *signal.cut_at - limit));
+    cuts_.Add(limit, std::max(0.0, kNeedAtLimit * *signal.cut_at - limit));
   }
   if (cut || cuts_.windows <= 0) return;
-  const float over = cuts_.windows * static_cast<float>(signal.peak) - cuts_.limits;
-  if (over > 0) {
-    const float more = over - cuts_.over;
-    for (float* sum : {&over_, &used_, &day_over_, &day_used_}) *sum = std::max(0.0F, *sum + more);
-  }
+  const float more = cuts_.Correction(signal.peak);
+  for (float* sum : {&over_, &used_, &day_over_, &day_used_}) *sum = std::max(0.0F, *sum + more);
   cuts_ = {};
 }
 

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 
+#include "brain/recommend/cut_usage.h"
 #include "brain/recommend/fleet_share.h"
 #include "brain/recommend/hour_levels.h"
 #include "brain/recommend/level_values.h"
@@ -166,12 +167,7 @@ class WorkFunctionRecommender final : public Recommender {
   // Highest task number up to the last measured window, and up to the measured window before it. Tasks with
   // numbers above the second value are young.
   std::array<int64_t, 2> known_tasks_{-1, -1};
-  // Task-windows at the limit since the last window in which no task was at the limit.
-  struct Cuts {
-    float windows = 0;
-    float limits = 0;  // sum of the limits in these task-windows
-    float over = 0;    // work that was counted as above these limits
-  } cuts_;
+  CutRun cuts_;
   float day_over_ = 0, day_used_ = 0, day_peak_ = 0, owner_limit_ = -1;
   // The last move, for the explanation.
   Move move_ = Move::kNone;
