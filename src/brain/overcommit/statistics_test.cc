@@ -200,6 +200,12 @@ TEST(MachineMax, OfHoursCountsTheNextHoursOnEarlierDays) {
   EXPECT_DOUBLE_EQ(hours->Predict(0), 5);
 }
 
+TEST(MachineMax, HoursAreADuration) {
+  OvercommitSettings settings;
+  ASSERT_TRUE(SetOvercommitSetting("machine-max.hours", "4h", settings).ok());
+  EXPECT_DOUBLE_EQ(settings.machine_max.hours, 4);
+}
+
 TEST(MachineMax, TasksWithoutHistoryCountWithTheirLimits) {
   Machine m(NewMachineMaxPredictor({.days = 1, .factor = 1, .share = 0, .min_samples = 2}));
   m.Give({4, 1}, 10);
