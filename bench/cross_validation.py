@@ -13,10 +13,13 @@ on the same VMs by more than a tenth. Then all constants chosen on one part are 
 Their cost there, compared with the defaults, shows the value of the choice on VMs that the choice did not use.
 """
 import argparse
+import contextlib
+import gzip
 import math
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import frontier
 
@@ -56,6 +59,30 @@ STUDIES = {
 HIDDEN_MORE = 1.1
 
 
+@contextlib.contextmanager
+def parts_of(paths, parts, block):
+    """Splits the VMs of the compact Bitbrains files into `parts` files by VM number: consecutive ranges, or alternate blocks."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = [gzip.open(pathlib.Path(folder) / f"part{i + 1}.csv.gz", "wt", compresslevel=1) for i in range(parts)]
+        numbers = set()
+        for path in paths:
+            with gzip.open(path, "rt") as lines:
+                next(lines)
+                numbers.update(int(line.split(",", 1)[0]) for line in lines)
+        part = {vm: i // block % parts if block else i * parts // len(numbers) for i, vm in enumerate(sorted(numbers))}
+        for i, path in enumerate(paths):
+            with gzip.open(path, "rt") as lines:
+                head = next(lines)
+                if i == 0:
+                    for file in out:
+                        file.write(head)
+                for line in lines:
+                    out[part[int(line.split(",", 1)[0])]].write(line)
+        for file in out:
+            file.close()
+        yield [file.name for file in out]
+
+
 class Study:
     """Computes the costs of one recommender's settings on each part. Each combination is replayed only once."""
 
@@ -64,12 +91,16 @@ class Study:
         self.__dict__.update(STUDIES[recommender])
         self.known = {}
 
+    def replay(self, part, settings):
+        lanes = frontier.replay(self.args, [self.files[part]], [self.recommender], settings, self.args.feedback, self.args.mode)
+        return lanes[self.recommender, self.resource]
+
     def cost(self, part, settings):
         """Returns (footprint at the compared harm, hidden figures) of these settings on a part."""
         key = part, tuple(sorted(settings.items()))
         if key not in self.known:
             dial, turns = self.dial
-            lanes = [frontier.replay(self.args, [self.files[part]], self.recommender, {**settings, dial: turn})[self.resource]
+            lanes = [self.replay(part, {**settings, dial: turn})
                      for turn in turns]
             (x0, y0), (x1, y1) = ((math.log(max(lane[self.harm], 1e-9)), lane["footprint_of_owner"]) for lane in lanes)
             share = (math.log(self.at) - x0) / (x1 - x0) if x1 != x0 else 0.5
@@ -131,11 +162,12 @@ def main():
     parser.add_argument("--mode", default="auto")
     parser.add_argument("--warmup", default="14d")
     parser.add_argument("--taut", default="build/release/bin/taut")
+    parser.set_defaults(cache=None)
     args = parser.parse_args()
     unknown = set(args.recommenders or []) - set(STUDIES)
     if unknown:
         parser.error(f"no study of {', '.join(sorted(unknown))}: there are {', '.join(STUDIES)}")
-    with frontier.parts_of(args.paths, args.parts, args.block) as files:
+    with parts_of(args.paths, args.parts, args.block) as files:
         show(args, f"{len(args.paths)} files from {pathlib.Path(args.paths[0]).name} on", files)
 
 

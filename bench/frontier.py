@@ -1,225 +1,185 @@
 #!/usr/bin/env python3
-"""Prints the frontier of footprint against harm on a trace. The footprint is the amount that a recommender reserves, as a share of
-the owners' limits. Harm is the effect on jobs: OOM-days, OOMs, throttled work and limit changes.
+"""Prints the frontier of footprint against harm for every recommender on every trace that has weeks of usage beside owners'
+limits. The footprint is the sum of limits as a share of the owners' limits. Harm is the share of OOM-days (memory) or of
+throttled work (CPU).
 
-    bench/frontier.py ../shared/traces/bitbrains_rnd/*.csv.gz
-    bench/frontier.py --generated                               # a generated cell of 200 jobs (taut trace generate)
-    bench/frontier.py --parts 2 ../shared/traces/bitbrains_rnd/*.csv.gz    # each half of the VMs by itself
-    bench/frontier.py --orders ../shared/traces/bitbrains_rnd/*.csv.gz     # delivered and ordered risk
-    bench/frontier.py --peaks ../shared/traces/bitbrains_rnd/*.csv.gz      # each order compared with the best peak, 10 minutes
-    bench/frontier.py --modes ../shared/traces/bitbrains_rnd/*.csv.gz      # with tautd's rules for changes; by class and size
-    bench/frontier.py --all ../shared/traces            # all tables above and the cross-validation of constants, 50 minutes
+    bench/frontier.py ../shared/traces                            # all tables, two hours of one core
+    bench/frontier.py ../shared/traces --write docs/results.md    # also writes the tables of that document
+    bench/frontier.py ../shared/traces --cache /tmp/f --recommenders analogs,work_function --data bitbrains_rnd   # a part
 
---parts splits the compact Bitbrains files by VM number into this many consecutive ranges, or with --block 25 into alternate
-blocks of 25 VMs. Constants that were chosen on one part can then be checked on another part. Every row is one replay. No limit
-is capped at the owner's limit. Takes 2 minutes per part for Bitbrains, most of it for the
-boosted recommender.
+Each figure stands beside the bounds of its 95 % interval from 300 draws of as many jobs, with replacement. `largest` is the
+share of the 25 jobs with the largest owners' limits in the footprint and in the harm. `dominated by` names the cheapest row
+with no larger footprint, harm and OOMs per task-day, one of them smaller; a job's own order is compared with no other row.
+With --cache a replay whose result is in the folder is not repeated: remove the files of a recommender that has changed.
 """
 import argparse
-import contextlib
-import gzip
+import hashlib
 import json
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
 
-SHARES = [0.01, 0.018, 0.03, 0.05, 0.08, 0.13]
-BOOSTED = [(0.01, 0.0007), (0.03, 0.001), (0.08, 0.003)]  # ordered OOM-days of memory, and throttled work of CPU
-THROTTLED = [0.0007, 0.001, 0.002, 0.003, 0.005]
-HEADS = ("memory: of owners' @ OOM-days  OOMs/task-day  serious  changes  none  slack",
-         "CPU: of owners' @ throttled work  over-days  changes  none  slack")
+DAYS = [0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.13]  # ordered shares of OOM-days, and of throttled days
+WORK = [0.0005, 0.0007, 0.001, 0.002, 0.003, 0.005, 0.01]  # ordered shares of throttled work
+JOB_DAYS, JOB_WORK = [0.003, 0.01, 0.03, 0.13], [0.0005, 0.001, 0.003, 0.005]  # the same, for each job alone
+PEAKS = [(days, margin) for days in (4, 7, 14, 28) for margin in (0.15, 0.5, 1.0)]
+PRICES = [300, 3000, 30000, 300000]
+FEEDBACK = {"none": "as recorded", "oom-restart": "enforced"}
+LARGEST, DRAWS, TOLERANCE = 25, 300, 0.2
+MARKS = ("<!-- frontier: written by bench/frontier.py --write -->\n", "<!-- end of frontier -->\n")
 
 
-def replay(args, paths, recommender, settings, feedback=None):
-    command = [args.taut, "replay", *paths, "--warmup", args.warmup, "--recommender", recommender,
-               "--feedback", feedback or args.feedback, "--mode", args.mode, "--output", "json", "--quiet"]
+def replay(args, paths, recommenders, settings, feedback="none", mode="recommend"):
+    """Returns {(recommender, resource): lane}."""
+    command = ["replay", *paths, "--warmup", args.warmup, "--recommender", ",".join(recommenders), "--feedback", feedback,
+               "--mode", mode, "--quiet"]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
-    result = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return {lane["resource"]: lane for lane in result["lanes"]}
+    with tempfile.TemporaryDirectory() as scratch:
+        name = "-".join(recommenders)[:60] + hashlib.sha256(repr(command).encode()).hexdigest()[:12] + ".json"
+        file = pathlib.Path(args.cache or scratch, name)
+        if not file.exists():
+            subprocess.run([args.taut, *command, "--json", f"{file}.part"], check=True, stdout=subprocess.DEVNULL)
+            pathlib.Path(f"{file}.part").rename(file)
+        lanes = json.loads(file.read_text())["lanes"]
+    return {(lane["recommender"], lane["resource"]): lane for lane in lanes}
 
 
-def memory(lane):
-    return (f"{lane['footprint_of_owner']:.3f} @ {100 * lane['oom_day_share']:5.2f} %  {lane['ooms_per_task_day']:.3f}"
-            f"  {100 * lane['serious_oom_days'] / lane['job_days']:5.2f} %  {lane['changes_per_job_day']:.2f}"
-            f"  {100 * lane['share_of_days_without_change']:3.0f} %  {100 * lane['slack_mean']:3.0f} %")
+def runs():
+    """Returns replays as (settings, mode, {recommender: (name, {resource: ordered share})})."""
+    out = []
+    for i, (days, margin) in enumerate(PEAKS):
+        settings = {"peak.window": f"{days}d", "peak.margin": margin}
+        rows = {"peak": (f"peak, {days} days + {100 * margin:g} %", {})}
+        if i < len(PRICES):
+            settings |= {"ensemble.w_over": PRICES[i], "ensemble.cpu_w_over": PRICES[i]}
+            rows["ensemble"] = f"ensemble, price {PRICES[i]}", {}
+        if i < 2:
+            settings["moving_window.oom_tolerance"] = tolerance = ("minimal", "low")[i]
+            rows["moving_window"] = f"moving_window, {tolerance}", {}
+        if i == 0:
+            rows |= {name: (name, {}) for name in ("recorded", "vpa", "krr", "crane")}
+        out.append((settings, "recommend", rows))
+    for days, work in zip(DAYS, WORK):
+        both = {"memory": days, "cpu": work}
+        out += [({"analogs.memory_oom_days": days, "analogs.cpu_oom_days": days, "work_function.cpu_throttled": work}, "recommend",
+                 {name: (name, of)}) for name, of in (("analogs", {"memory": days}), ("work_function", {"cpu": work}), ("boosted", both))]
+    out += [({"analogs.job_order": days, "work_function.job_order": work}, "recommend",
+             {"combined": ("each job's order", {"memory": days, "cpu": work})}) for days, work in zip(JOB_DAYS, JOB_WORK)]
+    return out + [({}, mode, {"combined": (f"combined, mode {mode}", {"memory": 0.03, "cpu": 0.001})}) for mode in ("auto", "canary")]
 
 
-def cpu(lane):
-    return (f"{lane['footprint_of_owner']:.3f} @ {100 * lane['usage_over_share']:5.2f} %"
-            f"  {100 * lane['oom_day_share']:5.1f} %  {lane['changes_per_job_day']:.2f}"
-            f"  {100 * lane['share_of_days_without_change']:3.0f} %  {100 * lane['slack_mean']:3.0f} %")
+class Row:
+    def __init__(self, name, lane, order):
+        cpu = lane["resource"] == "cpu"
+        jobs = sorted(lane["by_job"], key=lambda job: -job["owner_limit_seconds"])
+        self.name, self.lane, self.order = name, lane, order
+        self.sums = [(job["limit_seconds"], job["owner_limit_seconds"], job["usage_over_seconds" if cpu else "oom_days"],
+                      job["usage_seconds" if cpu else "job_days"]) for job in jobs]
+        self.kills = 0 if cpu else lane["ooms_per_task_day"]
+        self.size, self.harm = self.ratios(self.sums)
+        rng = random.Random(1)  # the same jobs are drawn for every row
+        draws = [self.ratios(rng.choices(self.sums, k=len(jobs))) for _ in range(DRAWS)]
+        self.bounds = [sorted(values)[int(p * DRAWS)] for values in zip(*draws) for p in (0.025, 0.975)]
+        self.largest = [sum(job[i] for job in self.sums[:LARGEST]) / max(1e-9, sum(job[i] for job in self.sums)) for i in (0, 2)]
+        self.better = ""
+
+    @staticmethod
+    def ratios(sums):
+        limit, owner, harm, of = (sum(column) for column in zip(*sums))
+        return limit / owner, harm / of
+
+    def missed(self):
+        return self.order is not None and abs(self.harm / self.order - 1) > TOLERANCE
+
+    def dominates(self, other):
+        pairs = list(zip((self.size, self.harm, self.kills), (other.size, other.harm, other.kills)))
+        return all(mine <= its for mine, its in pairs) and any(mine < its for mine, its in pairs)
+
+    def cells(self):
+        low, high, least, most = self.bounds
+        places = 2 if self.lane["resource"] == "memory" else 3
+        star = "*" if self.missed() else ""
+        return [f"{self.size:.3f} ({low:.3f}-{high:.3f})", f"{100 * self.harm:.{places}f} ({100 * least:.{places}f}-{100 * most:.{places}f}){star}",
+                f"{self.lane['ooms_per_task_day']:.3f}", f"{self.lane['changes_per_job_day']:.2f}",
+                f"{100 * self.largest[0]:.0f} / {100 * self.largest[1]:.0f}", self.better]
 
 
-def rows(only):
-    """Returns rows of (name, recommender, settings)."""
-    both = [("vpa", "vpa", {}), ("krr", "krr", {}), ("crane", "crane", {})]
-    both += [(f"peak of {days} days, +15 %", "peak", {"peak.window": f"{days}d"}) for days in (4, 7, 14, 28)]
-    both += [(f"moving_window, {tolerance}", "moving_window", {"moving_window.oom_tolerance": tolerance})
-             for tolerance in ("minimal", "low")]
-    both += [("ensemble", "ensemble", {})]
-    both += [(f"ensemble, w_over {price}", "ensemble",
-              {"ensemble.w_over": price, "ensemble.cpu_w_over": price}) for price in (300, 3000, 30000)]
-    both += [(f"analogs, ordered {100 * share:g} %", "analogs",
-              {"analogs.memory_oom_days": share, "analogs.cpu_oom_days": share}) for share in SHARES]
-    both += [(f"work_function, {100 * share:g} %", "work_function", {"work_function.cpu_throttled": share})
-             for share in THROTTLED]
-    both += [(f"boosted, {100 * days:g} and {100 * work:g} %", "boosted",
-              {"analogs.memory_oom_days": days, "work_function.cpu_throttled": work}) for days, work in BOOSTED]
-    return [row for row in both if not only or row[1] in only]
+def rows_of(args, paths, feedback):
+    """Returns {resource: rows}."""
+    rows = {"memory": [], "cpu": []}
+    for settings, mode, lanes in runs():
+        wanted = [name for name in lanes if not args.recommenders or name in args.recommenders]
+        if not wanted:
+            continue
+        for (name, resource), lane in replay(args, paths, wanted, settings, feedback, mode).items():
+            what, order = lanes[name]
+            if name in ("analogs", "work_function") and resource not in order:
+                continue  # its other resource has another target
+            share = order.get(resource)
+            label = what if share is None or mode != "recommend" else f"{what}, {100 * share:g} %"
+            rows[resource].append(Row(label, lane, share))
+    for group in rows.values():
+        free = [row for row in group if not row.name.startswith("each job")]
+        for row in free:
+            better = [other for other in free if other.dominates(row)]
+            row.better = min(better, key=lambda other: other.size).name if better else ""
+    return rows
 
 
-# Settings of ordered risks: (name, recommender, setting, resource, values).
-ORDERS = [("OOM-days of all jobs", "analogs", "analogs.memory_oom_days", "memory", (0.01, 0.03, 0.08)),
-          ("OOM-days of each job", "analogs", "analogs.job_order", "memory", (0.003, 0.01, 0.03, 0.13)),
-          ("throttled work of all jobs", "work_function", "work_function.cpu_throttled", "cpu", (0.001, 0.003, 0.005)),
-          ("throttled work of each job", "work_function", "work_function.job_order", "cpu", (0.001, 0.005))]
+def table(title, resource, rows):
+    harm = "OOM-days, %" if resource == "memory" else "work throttled, %"
+    head = f"| {title} | footprint | {harm} | overruns / task-day | changes / day | largest, % | dominated by |"
+    lines = [" | ".join([f"| {row.name}", *row.cells()]).rstrip() + " |" for row in rows]
+    return "\n".join([head, "|---" * head.count(" | ") + "|---|", *lines]) + "\n"
 
 
-def orders(args, title, paths):
-    print(f"\n{title}: ordered, and delivered without feedback / with OOM kills and cut CPU; * is off by over a fifth;"
-          " stated: the mean chance of a day above the limit")
-    for what, recommender, setting, resource, shares in ORDERS:
-        for share in shares:
-            texts = []
-            for feedback in ("none", "oom-restart"):
-                lane = replay(args, paths, recommender, {setting: share}, feedback)[resource]
-                got = lane["oom_day_share" if resource == "memory" else "usage_over_share"]
-                star = "*" if abs(got / share - 1) > 0.2 else " "
-                stated = [f", stated {100 * total['lifetime']['promised']:.3g} %" for total in lane["promises"]["totals"]
-                          if total["promise"] == "chance"]
-                texts.append(f"{100 * got:6.3f} %{star} at {lane['footprint_of_owner']:.3f}{''.join(stated)}")
-            print(f"{what:<27} {100 * share:5.2g} %:  " + "   ".join(texts), flush=True)
+def missed(title, resource, rows):
+    return [f"| {title} | {resource} | {row.name} | {100 * row.harm:.3g} % |" for row in rows if row.missed()]
 
 
-def peaks(args, title, paths):
-    """For each order of analogs, prints the cheapest `peak`, over all numbers of days and margins, that has no more OOM-days."""
-    tried = []
-    for days in (3, 4, 5, 7, 10, 14, 21, 28):
-        for margin in (0.05, 0.15, 0.3, 0.5, 0.6, 1.0):
-            lane = replay(args, paths, "peak", {"peak.window": f"{days}d", "peak.margin": margin})["memory"]
-            tried.append((lane["footprint_of_owner"], lane["oom_day_share"], lane["ooms_per_task_day"], days, margin))
-    print(f"\n{title}: memory of owners' @ OOM-days, OOMs/task-day")
-    for share in SHARES:
-        lane = replay(args, paths, "analogs", {"analogs.memory_oom_days": share})["memory"]
-        line = f"analogs, ordered {100 * share:g} %: {memory(lane)}"
-        able = [t for t in tried if t[1] <= lane["oom_day_share"]]
-        if able:
-            size, ooms, kills, days, margin = min(able)
-            line += (f";  best peak {size:.3f} @ {100 * ooms:.2f} %, {kills:.3f} ({days} days + {100 * margin:g} %): "
-                     f"{100 * (lane['footprint_of_owner'] / size - 1):+.0f} %")
-        print(line, flush=True)
-
-
-def modes(args, title, paths):
-    """Prints the cost of the defaults with tautd's rules for changes, and the delivered part of each order, by class and size."""
-    print(f"\n{title}: combined by mode\n{'':<26}  {HEADS[0]:<64}  {HEADS[1]}")
-    for mode in ("recommend", "auto", "canary"):
-        for feedback in ("none", "oom-restart"):
-            lanes = replay(argparse.Namespace(**{**vars(args), "mode": mode}), paths, "combined", {}, feedback)
-            what = mode + (", with OOM kills" if feedback != "none" else "")
-            print(f"{what:<26}  {memory(lanes['memory']):<64}  {cpu(lanes['cpu'])}", flush=True)
-            if mode != "auto":
-                continue
-            for resource, lane in lanes.items():
-                for row in [*lane["promises"]["totals"], *lane["promises"]["rows"]]:
-                    sums = row["lifetime"]
-                    if row["promise"] == "none" or not sums["promised"] or sums["job_days"] < 100:
-                        continue
-                    of = f"{row['class']}, {row['size']}" if "class" in row else "all"
-                    print(f"  {resource}, {row['promise']}, {of}: promised {100 * sums['promised']:.2g} %, "
-                          f"delivered {100 * sums['delivered']:.2g} % of {sums['job_days']:.0f} job-days")
-
-
-@contextlib.contextmanager
-def parts_of(paths, parts, block):
-    """Splits the VMs of the compact Bitbrains files into `parts` files by VM number: consecutive ranges, or alternate blocks."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = [gzip.open(pathlib.Path(folder) / f"part{i + 1}.csv.gz", "wt", compresslevel=1) for i in range(parts)]
-        numbers = set()
-        for path in paths:
-            with gzip.open(path, "rt") as lines:
-                next(lines)
-                numbers.update(int(line.split(",", 1)[0]) for line in lines)
-        part = {vm: i // block % parts if block else i * parts // len(numbers) for i, vm in enumerate(sorted(numbers))}
-        for i, path in enumerate(paths):
-            with gzip.open(path, "rt") as lines:
-                head = next(lines)
-                if i == 0:
-                    for file in out:
-                        file.write(head)
-                for line in lines:
-                    out[part[int(line.split(",", 1)[0])]].write(line)
-        for file in out:
-            file.close()
-        yield [file.name for file in out]
-
-
-def table(args, title, paths):
-    print(f"\n{title}\n{'':<26}  {HEADS[0]:<64}  {HEADS[1]}")
-    for what, recommender, settings in rows(args.recommenders):
-        lanes = replay(args, paths, recommender, settings)
-        print(f"{what:<26}  {memory(lanes['memory']):<64}  {cpu(lanes['cpu'])}", flush=True)
-
-
-def generated(args, folder):
-    cell = f"{folder}/cell.csv.gz"
-    subprocess.run([args.taut, "trace", "generate", cell, "--jobs", "200", "--days", "42"], check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return [cell]
-
-
-def everything(args, root):
-    """Prints all tables for the generated cell and for each trace with owners' limits below a folder: cost, delivered orders, best peaks, and
-    the constants that each part of the trace selects."""
-    root = pathlib.Path(root)
-    bitbrains = sorted(str(path) for path in root.glob("bitbrains_rnd/*.csv.gz"))
-    if not bitbrains:
-        sys.exit(f"frontier: no bitbrains_rnd/*.csv.gz in {root}")
-    for path in sorted(root.iterdir()):
-        if path.is_dir() and path.name != "bitbrains_rnd":
-            print(f"left out: {path.name}: no usage of tasks over weeks beside their owners' limits")
-    with tempfile.TemporaryDirectory() as folder:
-        for title, paths in (("Bitbrains rnd", bitbrains), ("generated cell, 200 jobs, 42 days", generated(args, folder))):
-            for show in (table, modes, orders, peaks):
-                show(args, title, paths)
-    sys.stdout.flush()
-    here = pathlib.Path(__file__).resolve().parent
-    subprocess.run([sys.executable, here / "cross_validation.py", "--taut", args.taut, *bitbrains], check=True)
+def traces(args, scratch):
+    """Returns (name, title, paths, warm-up) for each trace, and says which are left out."""
+    root = pathlib.Path(args.traces)
+    cell = f"{scratch}/cell.csv.gz" if not args.cache else f"{args.cache}/cell.csv.gz"
+    if not pathlib.Path(cell).exists():
+        subprocess.run([args.taut, "trace", "generate", cell, "--jobs", "200", "--days", "42", "-q"], check=True)
+    known = {"bitbrains_rnd": ("Bitbrains rnd, 250 VMs", sorted(map(str, root.glob("bitbrains_rnd/*.csv.gz"))), "14d"),
+             "google2019_tasks": ("Google 2019, 4 jobs", [str(root / "google2019_tasks/tasks.csv.gz")], "7d")}
+    for folder in sorted(path.name for path in root.iterdir() if path.is_dir() and path.name not in known):
+        print(f"left out: {folder}: no usage of tasks over weeks beside their owners' limits")
+    known["generated"] = "generated cell, 200 jobs", [cell], "14d"
+    return [(name, *what) for name, what in known.items() if args.data in (None, name)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("paths", nargs="*")
-    parser.add_argument("--generated", action="store_true", help="a made cell in place of a trace")
-    parser.add_argument("--all", action="store_true", help="everything, of every trace in a folder that has what it needs")
-    parser.add_argument("--parts", type=int, default=1)
-    parser.add_argument("--block", type=int, default=0, help="with --parts: alternate blocks of this number of VMs")
-    parser.add_argument("--orders", action="store_true", help="ordered beside delivered, in both feedback modes")
-    parser.add_argument("--peaks", action="store_true", help="the best peak beside each order of analogs")
-    parser.add_argument("--modes", action="store_true", help="the defaults in each mode; promised and delivered by class and size")
+    parser.add_argument("traces", help="the folder of the traces")
     parser.add_argument("--recommenders", type=lambda text: text.split(","), help="only these")
-    parser.add_argument("--feedback", default="none", help="none or oom-restart, as of taut replay")
-    parser.add_argument("--mode", default="recommend", help="recommend, observe, canary or auto, as of taut replay")
-    parser.add_argument("--warmup", default="14d")
+    parser.add_argument("--data", help="only this trace: bitbrains_rnd, google2019_tasks or generated")
+    parser.add_argument("--write", metavar="FILE", help="a document with the marks of the tables")
+    parser.add_argument("--cache", help="folder of finished replays")
     parser.add_argument("--taut", default="build/release/bin/taut")
     args = parser.parse_args()
-    if args.generated == bool(args.paths) or (args.all and len(args.paths) != 1):
-        parser.error("give a trace, or --generated, or --all and the folder of the traces")
-    if args.all:
-        everything(args, args.paths[0])
-        return
-    show = orders if args.orders else peaks if args.peaks else modes if args.modes else table
-    if args.generated:
-        with tempfile.TemporaryDirectory() as folder:
-            show(args, "generated cell, 200 jobs, 42 days", generated(args, folder))
-    elif args.parts == 1:
-        show(args, ", ".join(pathlib.Path(path).name for path in args.paths), args.paths)
-    else:
-        with parts_of(args.paths, args.parts, args.block) as files:
-            for i, file in enumerate(files):
-                show(args, f"part {i + 1} of {args.parts}", [file])
+    text, misses = "\n## All recommenders and targets\n", []
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, title, paths, args.warmup in traces(args, scratch):
+            for feedback, how in FEEDBACK.items():
+                for resource, rows in rows_of(args, paths, feedback).items():
+                    of_this = f"**{title}, {resource.upper() if resource == 'cpu' else resource}, {how}**"
+                    print("\n" + table(of_this, resource, rows), flush=True)
+                    if name == "google2019_tasks":
+                        continue  # a fixture of 4 jobs, no result
+                    text += "\n" + table(of_this, resource, [row for row in rows if row.order is not None or not row.better])
+                    misses += missed(f"{title}, {how}", resource, rows)
+    text += "\n".join(["\n| orders missed by more than a fifth | | | delivered |", "|---|---|---|---|", *misses]) + "\n"
+    print(text[text.index("| orders missed"):])
+    if args.write:
+        page = pathlib.Path(args.write)
+        before, _, rest = page.read_text().partition(MARKS[0])
+        page.write_text(before + MARKS[0] + text + "\n" + MARKS[1] + rest.partition(MARKS[1])[2])
 
 
 if __name__ == "__main__":
