@@ -42,13 +42,12 @@ double BoostedFleet::most_harm() const {
   return target_.most_day_chance / settings_.periods_per_day(resource_);
 }
 
-absl::StatusOr<BoostedForest> BoostedFleet::Train() const {
-  const ThresholdRange& range = ThrottlesAtLimit(resource_) ? kOfWork : kOfPeaks;
+absl::StatusOr<BoostedForest> BoostedTraining::Train() {
+  const ThresholdRange& range = ThrottlesAtLimit(resource) ? kOfWork : kOfPeaks;
   BoostingRows rows;
   rows.features = kBoostedFeatures;
-  BottomK<BoostedLesson> sample = sample_;
   const std::vector<BottomK<BoostedLesson>::Entry>& entries = sample.Sort();
-  const auto draws = static_cast<uint64_t>(settings_.thresholds_per_lesson);
+  const auto draws = static_cast<uint64_t>(settings.thresholds_per_lesson);
   rows.cells.reserve(entries.size() * draws * (kBoostedFeatures + 1));
   for (const auto& [key, lesson] : entries) {
     for (uint64_t draw = 0; draw < draws; ++draw) {
@@ -64,15 +63,23 @@ absl::StatusOr<BoostedForest> BoostedFleet::Train() const {
     }
   }
   BoostingSettings boosting;
-  boosting.trees = settings_.trees;
-  return TrainForest(rows, BoostedGrid(resource_), boosting,
-                     settings_.seed + static_cast<uint64_t>(trained_day_));
+  boosting.trees = settings.trees;
+  return TrainForest(rows, BoostedGrid(resource), boosting, settings.seed + static_cast<uint64_t>(day));
+}
+
+std::optional<BoostedTraining> BoostedFleet::DueTraining() const {
+  if (!due_ || trained_.has_value()) return std::nullopt;
+  return BoostedTraining{resource_, settings_, trained_day_, sample_};
+}
+
+void BoostedFleet::Adopt(int32_t day, absl::StatusOr<BoostedForest> forest) {
+  if (due_ && day == trained_day_) trained_ = std::move(forest);
 }
 
 // Puts the forest in force that was due at the end of the day before.
 void BoostedFleet::TakeForest() {
   if (!due_) return;
-  if (!trained_.has_value()) trained_ = Train();
+  if (!trained_.has_value()) trained_ = DueTraining()->Train();
   training_status_ = trained_->status();
   if (trained_->ok()) forest_ = *std::move(*trained_);
   trained_.reset();

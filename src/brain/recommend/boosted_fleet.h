@@ -17,11 +17,21 @@
 
 namespace taut::brain {
 
+// A forest that is due, as a value: any thread may train it while the fleet goes on learning.
+struct BoostedTraining {
+  Resource resource;
+  BoostedSettings settings;
+  int32_t day = 0;  // day at whose end the forest was due
+  BottomK<BoostedLesson> sample;
+
+  absl::StatusOr<BoostedForest> Train();
+};
+
 // The model shared by all jobs of a fleet for one resource. Read-only except for CloseDay and Adopt, which one
-// thread calls between days.
+// thread calls while no other thread reads.
 //
 // A forest that is due at the end of day d is trained from the sample as it is then, and comes into force at the
-// end of day d + 1. In between, any thread may train it, and results do not depend on how long the training takes.
+// end of day d + 1. Results do not depend on who trains it in between, or on how long the training takes.
 class BoostedFleet {
  public:
   BoostedFleet(Resource resource, const BoostedSettings& settings, BoostedTarget target);
@@ -31,12 +41,12 @@ class BoostedFleet {
   // Returns an upper bound of the keys of lessons that can still enter the sample.
   uint64_t sample_bound() const { return sample_.bound(); }
 
-  // Returns true from the end of a day at which a new forest is due until the forest is trained.
-  bool training_due() const { return due_ && !trained_.has_value(); }
-  // Trains the forest that is due. Threads may call it between two calls of CloseDay.
-  absl::StatusOr<BoostedForest> Train() const;
-  // Stores the result of Train for the next CloseDay. After an error the forest in force stays.
-  void Adopt(absl::StatusOr<BoostedForest> forest) { trained_ = std::move(forest); }
+  // Returns a copy of the sample from the end of a day at which a new forest is due until Adopt; nullopt otherwise.
+  // O(sample).
+  std::optional<BoostedTraining> DueTraining() const;
+  // Stores the result of a training for the next CloseDay. After an error the forest in force stays. Ignores the
+  // result if `day` is not the day of the training that is due.
+  void Adopt(int32_t day, absl::StatusOr<BoostedForest> forest);
   // The error of the last training; OK if it succeeded.
   const absl::Status& training_status() const { return training_status_; }
 

@@ -77,7 +77,9 @@ absl::Status ControlPlane::Tick(Timestamp now, brain::When when) {
     if (absl::Status s = ActOnGrowth(); !s.ok()) return s;
     if (absl::Status s = ActOnExternal(); !s.ok()) return s;
   }
-  if (absl::Status s = PassWaiting(); !s.ok()) return s;
+  const absl::Status passed = PassWaiting();
+  trainer_.Step(fleet_);
+  if (!passed.ok()) return passed;
   if (absl::Status s = RetrainSome(); !s.ok()) return s;
   return committer_.StoreOutcomes();
 }

@@ -20,6 +20,7 @@
 #include "server/control/checkpointer.h"
 #include "server/control/committer.h"
 #include "server/control/external_recommender.h"
+#include "server/control/forest_trainer.h"
 #include "server/control/job_registry.h"
 #include "server/control/late_pasts.h"
 #include "server/control/live_ingest.h"
@@ -166,6 +167,7 @@ class ControlPlane {
   OwnerSettingsReader owners_;
   LatePasts pasts_;
   TierActQueue tier_acts_;
+  ForestTrainer trainer_;
   AgentIntake agents_;
 
   // The members below are used only by the thread that runs the passes.
