@@ -16,7 +16,8 @@ Columns:
   of owner's        footprint relative to the owner's limit
   changes/day       changes of the limit per job-day
   throttled         share of CPU usage above the limit
-  kills/week        OOM kills per job if a task above its limit is killed and restarts (`taut replay --feedback oom-restart`);
+  kills/week        OOM kills per job if a task above its limit is killed and restarts (`taut replay --feedback oom-restart`)
+  cut               share of CPU usage above the limit @ footprint of peak, if the limit cuts usage (same option);
                     all other columns use the recorded usage
 """
 import argparse
@@ -180,6 +181,22 @@ class Bursts(Job):
         return self.level[window]
 
 
+class DailySpike(Job):
+    """Uses a tenth of a core, and 4 cores for 5 minutes at the same time of each day (copies 4 to 7: of each Monday)."""
+
+    def __init__(self, copy):
+        super().__init__(copy)
+        self.cpu_base, self.cpu_swing, self.cpu_limit = 0.1, 0, 44
+        self.period = PER_DAY * (1 if copy < 4 else 7)
+        self.start = (5 * 60 + 131 * copy) * 60 // WINDOW
+
+    def memory(self, window):
+        return 1
+
+    def cpu(self, window):
+        return 40 if window % self.period == self.start else 1
+
+
 class Steady(Job):
     """Always uses 1 GiB and half a core. The owners' limits are 1.5 to 16 times the usage."""
 
@@ -208,6 +225,7 @@ SCENARIOS = {
     "deploy": ("deploy x2.5 at 14:24", RESOURCES, 8, Deploy),
     "over-owner": ("needs more than its owner's limit, daily", RESOURCES, 8, OverOwner),
     "bursts": ("random bursts", RESOURCES, 8, Bursts),
+    "spike": ("4 cores for 5 minutes, else a tenth", ("cpu",), 8, DailySpike),
     "nightly": ("nightly batch", RESOURCES, 8, NightlyBatch),
     "steady": ("steady 1 GiB, half a core", RESOURCES, 8, Steady),
     "identical": ("thirty identical jobs", RESOURCES, 30, Identical),
@@ -286,7 +304,7 @@ def share(part, whole):
     return None if part is None or not whole else part / whole
 
 
-def measures(sums, peak_seconds, killed):
+def measures(sums, peak_seconds, enforced):
     return {
         "over_day_share": share(sums["oom_days"], sums["job_days"]),
         "windows_over_share": share(sums["windows_over"], sums["windows"]),
@@ -295,7 +313,9 @@ def measures(sums, peak_seconds, killed):
         "footprint_of_daily_peak": share(sums["limit_seconds"], peak_seconds),
         "footprint_of_owner": share(sums["limit_seconds"], sums["owner_limit_seconds"]),
         "changes_per_job_day": share(sums["changes"], sums["job_days"]),
-        "kills_per_job_week": share(7 * killed["ooms"], killed["job_days"]) if killed else None,
+        "kills_per_job_week": share(7 * enforced["ooms"], enforced["job_days"]),
+        "cut_usage_over_share": share(enforced["usage_over_seconds"], enforced["usage_seconds"]),
+        "cut_footprint_of_daily_peak": share(enforced["limit_seconds"], peak_seconds),
     }
 
 
@@ -304,14 +324,14 @@ def run(args, name, fleet, out):
     path = fleet.parent / f"{name}.csv.gz"
     names, peaks = write_trace(name, path)
     lanes = replay(args, [fleet, path], out)
-    restarts = replay(args, [fleet, path], out, "--resource", "memory", "--feedback", "oom-restart")
+    restarts = replay(args, [fleet, path], out, "--feedback", "oom-restart")
     results = []
     for (resource, recommender), by_job in lanes.items():
         if resource in SCENARIOS[name][1]:
             sums = totals(by_job, names)
-            killed = totals(restarts[resource, recommender], names) if resource == "memory" else None
+            enforced = totals(restarts[resource, recommender], names)
             results.append({"scenario": name, "resource": resource, "recommender": recommender,
-                            **measures(sums, peaks[resource], killed), "sums": sums, "sums_oom_restart": killed,
+                            **measures(sums, peaks[resource], enforced), "sums": sums, "sums_oom_restart": enforced,
                             "daily_peak_seconds": peaks[resource]})
     return results
 
@@ -338,7 +358,7 @@ def long_table(results, resource):
     cpu = resource == "cpu"
     day = "over-day" if cpu else "OOM-day"
     head = ("scenario", "recommender", f"{day}s", "windows over", f"windows/{day}", "of peak", "of owner's", "changes/day",
-            "throttled" if cpu else "kills/week")
+            *(("throttled", "cut") if cpu else ("kills/week",)))
     rows, before = [], None
     for r in results:
         rows.append((SCENARIOS[r["scenario"]][0] if r["scenario"] != before else "", r["recommender"],
@@ -346,7 +366,8 @@ def long_table(results, resource):
                      text(r["windows_over_per_over_day"], 1),
                      text(r["footprint_of_daily_peak"], 2), text(r["footprint_of_owner"], 2),
                      text(r["changes_per_job_day"], 2),
-                     percent(r["usage_over_share"], 2) if cpu else text(r["kills_per_job_week"], 2)))
+                     *((percent(r["usage_over_share"], 2), cut_at_footprint(r)) if cpu
+                       else (text(r["kills_per_job_week"], 2),))))
         before = r["scenario"]
     return markdown(head, rows)
 
@@ -370,6 +391,10 @@ def harm_at_footprint(result):
     return f"{harm} @ {text(result['footprint_of_daily_peak'], 2)}"
 
 
+def cut_at_footprint(result):
+    return f"{in_percent(result['cut_usage_over_share'], 2)} @ {text(result['cut_footprint_of_daily_peak'], 2)}"
+
+
 def tables(results, brief):
     """Returns (title, table) of all tables to print."""
     for resource, title in (("memory", "Memory"), ("cpu", "CPU")):
@@ -380,6 +405,8 @@ def tables(results, brief):
             if brief:
                 yield (f"{title}: windows over the limit, in %",
                        brief_table(part, lambda r: in_percent(r["windows_over_share"], 3)))
+            if brief and resource == "cpu":
+                yield "CPU, usage cut at the limit: throttled work in % @ footprint", brief_table(part, cut_at_footprint)
             if brief and resource == "memory":
                 yield "Memory: OOM kills of a job in a week", brief_table(part, lambda r: text(r["kills_per_job_week"], 2))
 
