@@ -41,8 +41,8 @@ class BoostedFleet {
   // Returns an upper bound of the keys of lessons that can still enter the sample.
   uint64_t sample_bound() const { return sample_.bound(); }
 
-  // Returns a copy of the sample from the end of a day at which a new forest is due until Adopt; nullopt otherwise.
-  // O(sample).
+  // Returns a copy of the sample from the end of a day at which a new forest is due until Adopt; nullopt
+  // otherwise. O(sample).
   std::optional<BoostedTraining> DueTraining() const;
   // Stores the result of a training for the next CloseDay. After an error the forest in force stays. Ignores the
   // result if `day` is not the day of the training that is due.
