@@ -11,15 +11,28 @@ namespace taut::brain {
 // below the limit.
 inline constexpr double kThrottledShare = 0.01;
 
-// Returns true if usage of a task is at the limit that capped it.
+// Returns true if usage of a task is at the limit that capped it. Usage close to the limit was not cut if the share
+// of throttled periods is known to be small.
 inline bool IsAtLimit(const Signal& signal, double usage) {
   constexpr double kAtLimit = 0.97;  // share of the limit
-  return signal.cut_at.has_value() && usage >= kAtLimit * *signal.cut_at;
+  return signal.cut_at.has_value() && usage >= kAtLimit * *signal.cut_at &&
+         signal.throttled.value_or(1) >= kThrottledShare;
 }
 
 // Returns the share of throttled periods, in [0, 1]; 0 if no limit affected the usage.
 inline double ThrottledShare(const Signal& signal) {
   return signal.cut_at.has_value() ? std::clamp(signal.throttled.value_or(0), 0.0, 1.0) : 0;
+}
+
+// Returns the share of throttled periods of the tasks that are not at the limit, if the tasks at the limit were
+// throttled in all periods.
+inline double ThrottledShareBelow(const Signal& signal) {
+  const auto at_limit =
+      std::ranges::count_if(signal.tasks, [&](const TaskUsage& t) { return IsAtLimit(signal, t.peak); });
+  const double below = static_cast<double>(signal.tasks.size()) - static_cast<double>(at_limit);
+  if (below <= 0) return 0;
+  const double all = ThrottledShare(signal) * static_cast<double>(signal.tasks.size());
+  return std::max(0.0, all - static_cast<double>(at_limit)) / below;
 }
 
 // Returns true if a limit cut the window's highest usage.

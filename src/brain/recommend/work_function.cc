@@ -53,7 +53,7 @@ using Levels = std::array<float, WorkFunctionRecommender::kLevels>;
 template <typename Fn>
 void ForEachNeed(const Signal& signal, Fn fn) {
   const float share = 1 / static_cast<float>(signal.tasks.size());
-  const double throttled = ThrottledShare(signal);
+  const double throttled = ThrottledShareBelow(signal);
   for (const TaskUsage& t : signal.tasks) {
     if (IsAtLimit(signal, t.peak)) {
       fn(static_cast<float>(kNeedAtLimit * *signal.cut_at), share);

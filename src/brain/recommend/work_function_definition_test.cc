@@ -29,13 +29,18 @@ struct Need {
 };
 
 bool IsCut(const Signal& s, double usage) {
-  return s.cut_at.has_value() && usage >= kNearTheLimit * *s.cut_at;
+  return s.cut_at.has_value() && usage >= kNearTheLimit * *s.cut_at &&
+         (!s.throttled.has_value() || *s.throttled >= kThrottledFrom);
 }
 double Throttled(const Signal& s) { return s.cut_at.has_value() ? s.throttled.value_or(0) : 0; }
 
 std::vector<Need> NeedsOf(const Signal& s) {
   std::vector<Need> out;
-  const double each = 1.0 / static_cast<double>(s.tasks.size()), t = Throttled(s);
+  const auto n = static_cast<double>(s.tasks.size());
+  const double each = 1 / n;
+  double at_limit = 0;
+  for (const TaskUsage& task : s.tasks) at_limit += IsCut(s, task.peak) ? 1 : 0;
+  const double t = at_limit < n ? std::max(0.0, Throttled(s) * n - at_limit) / (n - at_limit) : 0;
   for (const TaskUsage& task : s.tasks) {
     if (IsCut(s, task.peak)) {
       out.push_back({kNeedOfCut * *s.cut_at, each});

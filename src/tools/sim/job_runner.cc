@@ -393,21 +393,29 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
 }
 
 // Cuts CPU usage at the limit, in tasks and in buckets. The delayed work is not modelled. Buckets are not stored
-// by task, so they are cut at the limit of the tasks outside a trial.
-void CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
-  for (TaskUsage& t : tasks) t.mean = t.peak = std::min(t.mean, static_cast<float>(limits.Of(t.task)));
+// by task, so they are cut at the limit of the tasks outside a trial. Returns the share of throttled periods: a task
+// with a higher demand is throttled in all periods of the window.
+double CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
+  size_t throttled = 0;
+  for (TaskUsage& t : tasks) {
+    const auto its = static_cast<float>(limits.Of(t.task));
+    throttled += t.mean > its ? 1 : 0;
+    t.mean = t.peak = std::min(t.mean, its);
+  }
+  const double share = static_cast<double>(throttled) / static_cast<double>(tasks.size());
   const Bucket top = Grid::Cpu().BucketOf(*limits.in_force);
   const auto above =
       std::find_if(buckets.begin(), buckets.end(), [&](const BucketWeight& b) { return b.bucket > top; });
   float weight = 0;
   for (auto b = above; b != buckets.end(); ++b) weight += b->weight;
   buckets.erase(above, buckets.end());
-  if (weight <= 0) return;
+  if (weight <= 0) return share;
   if (!buckets.empty() && buckets.back().bucket == top) {
     buckets.back().weight += weight;
   } else {
     buckets.push_back({top, weight});
   }
+  return share;
 }
 
 }  // namespace
@@ -451,7 +459,7 @@ void JobRunner::RunWithRestarts(const JobDay& day, brain::PolicyPair policy, Job
         }
         brain::MemoryBuckets(scratch.tasks, scratch.buckets);
       } else if (enforced) {
-        CutCpu(limits, scratch.tasks, scratch.buckets);
+        s.throttled = CutCpu(limits, scratch.tasks, scratch.buckets);
         s.cut_at = limits.in_force;
       }
       for (const TaskUsage& t : scratch.tasks) scratch.usages[i].push_back(t.mean);
