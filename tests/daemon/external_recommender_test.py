@@ -58,6 +58,7 @@ def test_its_answers_are_taken(stage, story):
 
 
 def test_decisions_follow_it_and_say_why(stage, story):
+    assert daemon.eventually(lambda: decisions(story.tautd, story.web, "memory"), 20), "a decision follows the answer"
     newest = decisions(story.tautd, story.web, "memory")[0]
     assert abs(newest["after"] / 2.4e8 - 1) < 0.1, f"memory: 200 MB and 20 %: {newest}"
     assert "the highest usage of the last" in newest["sentence"] + str(newest.get("reason", "")), f"the decision says why: {newest}"
