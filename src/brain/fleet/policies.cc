@@ -238,7 +238,8 @@ constexpr Recipe kRecipes[] = {
        return NewCraneRecommender(in.resource, in.settings.crane, in.settings.oom,
                                   DecisionWindow(in.job.name));
      }},
-    {Policy::kRecorded, Recipe::Kind::kBare, [](const Ingredients&) { return NewStaticRecommender(); }},
+    {Policy::kRecorded, Recipe::Kind::kBare,
+     [](const Ingredients&) { return NewStaticRecommender(/*enforced=*/false); }},
     {Policy::kBoosted, Recipe::Kind::kOurs, MakeBoosted, /*keep_start=*/true, /*young_margin=*/true,
      EnsemblesHistory},
 };

@@ -13,17 +13,25 @@ namespace {
 
 class StaticRecommender final : public Recommender {
  public:
+  explicit StaticRecommender(bool enforced) : enforced_(enforced) {}
+
   void Observe(const Signal&) override {}
   void ObserveOom(const OomEvent&) override {}
   std::optional<double> Recommend(WindowId) override { return std::nullopt; }
   void Explain(Reason& reason) const override {
-    reason.recommender = "static";
-    reason.sentence = "The owner's limit, whatever the usage.";
+    reason.recommender = enforced_ ? "static" : "recorded";
+    reason.sentence = enforced_ ? "The owner's limit, whatever the usage."
+                                : "The limit that the trace's tasks had, which they may exceed as they did.";
   }
-  std::unique_ptr<Recommender> Clone() const override { return std::make_unique<StaticRecommender>(); }
+  std::unique_ptr<Recommender> Clone() const override {
+    return std::make_unique<StaticRecommender>(enforced_);
+  }
   size_t state_bytes() const override { return sizeof(*this); }
   void Save(ByteWriter&) const override {}
   absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
+
+ private:
+  bool enforced_;
 };
 
 class PeakRecommender final : public Recommender {
@@ -112,7 +120,9 @@ class PeakRecommender final : public Recommender {
 
 }  // namespace
 
-std::unique_ptr<Recommender> NewStaticRecommender() { return std::make_unique<StaticRecommender>(); }
+std::unique_ptr<Recommender> NewStaticRecommender(bool enforced) {
+  return std::make_unique<StaticRecommender>(enforced);
+}
 
 std::unique_ptr<Recommender> NewPeakRecommender(Resource resource, PeakSettings settings, OomSettings oom) {
   return std::make_unique<PeakRecommender>(resource, settings, oom);

@@ -8,8 +8,9 @@
 
 namespace taut::brain {
 
-// Never recommends, so that the owner's limit stays in force.
-std::unique_ptr<Recommender> NewStaticRecommender();
+// Never recommends, so that the owner's limit stays in force. `enforced`: usage is cut at this limit; else the
+// limit is the one under which the usage was recorded.
+std::unique_ptr<Recommender> NewStaticRecommender(bool enforced = true);
 
 // Recommends (1 + margin) times the exact highest usage of the last `days` days, without classes and histograms.
 std::unique_ptr<Recommender> NewPeakRecommender(Resource resource, PeakSettings settings, OomSettings oom);
