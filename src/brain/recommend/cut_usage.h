@@ -11,8 +11,8 @@ namespace taut::brain {
 // below the limit.
 inline constexpr double kThrottledShare = 0.01;
 
-// Returns true if usage of a task is at the limit that capped it. Usage close to the limit was not cut if the share
-// of throttled periods is known to be small.
+// Returns true if usage of a task is at the limit that capped it. Usage close to the limit was not cut if the
+// share of throttled periods is known to be small.
 inline bool IsAtLimit(const Signal& signal, double usage) {
   constexpr double kAtLimit = 0.97;  // share of the limit
   return signal.cut_at.has_value() && usage >= kAtLimit * *signal.cut_at &&

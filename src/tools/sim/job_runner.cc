@@ -393,8 +393,8 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
 }
 
 // Cuts CPU usage at the limit, in tasks and in buckets. The delayed work is not modelled. Buckets are not stored
-// by task, so they are cut at the limit of the tasks outside a trial. Returns the share of throttled periods: a task
-// with a higher demand is throttled in all periods of the window.
+// by task, so they are cut at the limit of the tasks outside a trial. Returns the share of throttled periods: a
+// task with a higher demand is throttled in all periods of the window.
 double CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
   size_t throttled = 0;
   for (TaskUsage& t : tasks) {
