@@ -25,11 +25,12 @@ void ForestTrainer::Step(SharedFleet& fleet) {
     }
     std::optional<brain::BoostedTraining> due = fleet.unlocked().models->boosted_of(r).DueTraining();
     if (!due.has_value()) continue;
-    running.emplace().day = due->day;
-    running->forest = std::async(std::launch::async, [training = *std::move(due)]() mutable {
+    const int32_t day = due->day;
+    auto train = [training = *std::move(due)]() mutable {
       setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
       return training.Train();
-    });
+    };
+    running = Running{day, std::async(std::launch::async, std::move(train))};
   }
 }
 

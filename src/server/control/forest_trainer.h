@@ -21,7 +21,7 @@ class ForestTrainer {
 
  private:
   struct Running {
-    int32_t day = 0;
+    int32_t day;
     std::future<absl::StatusOr<BoostedForest>> forest;
   };
   PerResource<std::optional<Running>> running_;
