@@ -27,11 +27,13 @@ inline double ThrottledShare(const Signal& signal) {
 // Returns the share of throttled periods of the tasks that are not at the limit, if the tasks at the limit were
 // throttled in all periods.
 inline double ThrottledShareBelow(const Signal& signal) {
+  const double throttled = ThrottledShare(signal);
+  if (throttled <= 0) return 0;
   const auto at_limit =
       std::ranges::count_if(signal.tasks, [&](const TaskUsage& t) { return IsAtLimit(signal, t.peak); });
   const double below = static_cast<double>(signal.tasks.size()) - static_cast<double>(at_limit);
   if (below <= 0) return 0;
-  const double all = ThrottledShare(signal) * static_cast<double>(signal.tasks.size());
+  const double all = throttled * static_cast<double>(signal.tasks.size());
   return std::max(0.0, all - static_cast<double>(at_limit)) / below;
 }
 

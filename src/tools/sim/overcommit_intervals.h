@@ -17,7 +17,7 @@ struct ScoreIntervals {
 };
 
 // Returns the number of machines that one placement of the tasks has, or the number of recorded machines with
-// predictions. A predictor's score is at least as certain as the score of so many independent machines: placements
+// predictions. A predictor's score is at least as certain as the score of this number of machines: placements
 // share tasks, but the mean over subsets of tasks varies at most like the mean over disjoint subsets (Hoeffding,
 // 1948).
 size_t IndependentMachines(const OvercommitResult& result);
