@@ -93,26 +93,21 @@ def test_an_executor_is_killed_in_the_middle(session, tmp_path):
     tautline.generate(path, jobs=150, days=28)
     packed = spark.job_days(str(path), session, format="csv")
     states = tmp_path / "states"
-    attempts = []
+    killed = []
 
     def kill():
-        tracker = session.sparkContext.statusTracker()
         until = time.time() + 120
-        while time.time() < until:
-            for stage in tracker.getActiveStageIds():
-                info = tracker.getStageInfo(stage)
-                both = info is not None and info.numTasks == 2 and info.numActiveTasks == 2
-                if both and any(states.glob("*/*/1")):  # both workers replay days
-                    os.kill(executors()[0], signal.SIGKILL)
-                    attempts.append(stage)
-                    return
-            time.sleep(0.05)
+        while not killed and time.time() < until:
+            if any(states.glob("*/*/1")):  # the first checkpoint of 9: workers replay days
+                killed.append(executors()[0])
+                os.kill(killed[0], signal.SIGKILL)
+            time.sleep(0.002)
 
     thread = threading.Thread(target=kill)
     thread.start()
     result = spark.replay(packed, RECOMMENDERS, workers=2, checkpoint=str(states), checkpoint_days=3)
     thread.join()
-    assert attempts and not any(states.iterdir())
+    assert killed and not any(states.iterdir())
     ours, theirs = json.loads(result.json()), json.loads(tautline.replay(path, RECOMMENDERS).json())
     assert abs(ours.pop("state_bytes_per_job") / theirs.pop("state_bytes_per_job") - 1) < 0.1
     assert ours == theirs

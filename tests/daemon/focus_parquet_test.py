@@ -155,13 +155,19 @@ def samples(start, count):
     return out
 
 
+def month_of(time_s):
+    return time.strftime("%Y-%m", time.gmtime(time_s))
+
+
 def test_bills_of_a_tautd(stage, parquet):
     tautd = stage.tautd(store=stage.dir / "tautd.db", config=f"""clock: samples
 prices: {{file: {stage.file("live.yaml", LIVE_PRICES)}}}
 server: {{tokens: {{writer_file: {stage.file("writers", WRITER)}, reader_file: {stage.file("readers", READER)}}}}}
 """)
     start = int(time.time()) // 300 * 300 - 7200
-    month = time.strftime("%Y-%m", time.gmtime(start))
+    if month_of(start) != month_of(start + 7200):
+        start = start // 86400 * 86400 + 86400 - 7200  # ends with the month, so that one bill has all of it
+    month = month_of(start)
     answer = daemon.write(tautd.port, daemon.write_body(samples(start, 400)), WRITER)
     assert answer.status == 204, "usage is written"
     path = f"/api/v1/bills?month={month}"
