@@ -55,6 +55,9 @@ class Lane {
     Take(recommender_->Recommend(next));
   }
 
+  // Returns the recommendation of the job's own recommender, also while an answer of an external one holds.
+  std::optional<double> own_recommended() const { return recommender_->OwnLimit(recommended()); }
+
   // Computes the recommendation for window `next` again, after a change of the bounds.
   void RecommendAgain(WindowId next) { Take(recommender_->Recommend(next)); }
 

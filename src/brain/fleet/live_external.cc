@@ -64,7 +64,7 @@ void LiveExternal::Jobs(const ClosedWindow& closed, size_t first, size_t last,
       ExternalSignal& signal = to.signals[static_cast<size_t>(r)];
       signal.owner_limit = lane.owner();
       signal.limit_in_force = lane.real_limit();
-      signal.recommended = lane.lane.recommended();
+      signal.recommended = lane.lane.own_recommended();
     }
     to.signals[static_cast<size_t>(Resource::kMemory)].oom_kills_of_week =
         job->OomsOfWeek(closed.window.day());

@@ -81,6 +81,55 @@ TEST_F(LiveExternal, AnAnswerExpiresAndTheJobsOwnRecommenderTakesOver) {
   EXPECT_THAT(fleet_.risk.Explain(JobId{0}, Resource::kMemory).sentence, HasSubstr("expired"));
 }
 
+TEST_F(LiveExternal, AnswersThatAlternateAreNotFollowedDown) {
+  AddJobs(fleet_, 4);
+  Run(300);
+  ASSERT_TRUE(fleet_.external.Take(Memory(0, 4 * kGiB, After(6)), 0, out_));
+  for (int i = 1; i <= 24; ++i) {
+    Run(300 + i);
+    ASSERT_TRUE(fleet_.external.Take(Memory(0, (i % 2 == 0 ? 4 : 0.25) * kGiB, After(6)), 0, out_));
+    EXPECT_EQ(Recommended(0), 4 * kGiB) << i;
+  }
+  for (int i = 1; i <= 12; ++i) {
+    EXPECT_EQ(Recommended(0), 4 * kGiB) << i;
+    Run(324 + i);
+    ASSERT_TRUE(fleet_.external.Take(Memory(0, 3 * kGiB, After(6)), 0, out_));
+  }
+  EXPECT_EQ(Recommended(0), 3 * kGiB) << "the answers of an hour agree";
+}
+
+TEST_F(LiveExternal, ARestartKeepsTheHeldAnswer) {
+  AddJobs(fleet_, 4);
+  Run(300);
+  ASSERT_TRUE(fleet_.external.Take(Memory(0, 4 * kGiB, After(30)), 0, out_));
+  Run(301);
+  ASSERT_TRUE(fleet_.external.Take(Memory(0, 3 * kGiB, After(30)), 0, out_));
+  EXPECT_THAT(fleet_.risk.Explain(JobId{0}, Resource::kMemory).steps,
+              testing::Contains(testing::Field(&ReasonStep::what, "highest answer of the last 60 min")));
+  const std::string chunk = Chunk(fleet_);
+  LiveFleet restored(SomeExternal());
+  for (uint32_t j = 0; j < 4; ++j) restored.AddRestoredJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
+  ByteReader in(chunk);
+  ASSERT_TRUE(restored.checkpoint.LoadChunk(0, cell_.windows()[next_ - 1].window, in).ok());
+  restored.restore.End(100, 100);
+  out_.Clear();
+  Step(restored, cell_.windows()[next_], out_);
+  EXPECT_EQ(restored.job(JobId{0}).of(Resource::kMemory).lane.recommended(), 4 * kGiB);
+}
+
+TEST_F(LiveExternal, IsToldTheJobsOwnRecommendationAlsoWhileAnAnswerHolds) {
+  AddJobs(fleet_, 4);
+  Run(300);
+  ASSERT_TRUE(fleet_.external.Take(Memory(0, 64 * kGiB, After(6)), 0, out_));
+  Run(301);
+  std::vector<ExternalJob> asked;
+  const ClosedWindow& closed = cell_.windows()[next_ - 1];
+  fleet_.external.Jobs(closed, 0, closed.jobs.size(), asked);
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_EQ(asked[0].of(Resource::kMemory).limit_in_force, 64 * kGiB);
+  EXPECT_LT(asked[0].of(Resource::kMemory).recommended, 16 * kGiB);
+}
+
 TEST_F(LiveExternal, BoundsHoldForAnswers) {
   AddJobs(fleet_, 4);
   Run(300);

@@ -3,6 +3,7 @@
 namespace taut::brain {
 
 void Recommender::TakeExternal(const ExternalLimit& /*limit*/) {}
+std::optional<double> Recommender::OwnLimit(std::optional<double> recommended) const { return recommended; }
 void Recommender::TakeTaskSize(const TaskSize& /*size*/) {}
 std::optional<ProvisionalLimit> Recommender::Provisional(WindowId /*next*/) const { return std::nullopt; }
 void Recommender::StartDay(int32_t /*day*/) {}

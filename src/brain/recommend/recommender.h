@@ -41,6 +41,9 @@ class Recommender {
   virtual void ObserveOom(const OomEvent& event) = 0;
   // Stores a limit of an external recommender. The default ignores the limit.
   virtual void TakeExternal(const ExternalLimit& limit);
+  // Returns the limit without an external recommender, given the limit `recommended` of the last Recommend(). The
+  // default returns `recommended`.
+  virtual std::optional<double> OwnLimit(std::optional<double> recommended) const;
   // Sets the size of the job's tasks for later calls of Recommend. The default ignores the size.
   virtual void TakeTaskSize(const TaskSize& size);
   // Returns the limit that is to be in force from the start of window `next`; absent while there is too little

@@ -17,6 +17,9 @@ class RecommenderWrapper : public Recommender {
   void Observe(const Signal& signal) override { inner_->Observe(signal); }
   void ObserveOom(const OomEvent& event) override { inner_->ObserveOom(event); }
   void TakeExternal(const ExternalLimit& limit) override { inner_->TakeExternal(limit); }
+  std::optional<double> OwnLimit(std::optional<double> recommended) const override {
+    return inner_->OwnLimit(recommended);
+  }
   void TakeTaskSize(const TaskSize& size) override { inner_->TakeTaskSize(size); }
   std::optional<ProvisionalLimit> Provisional(WindowId next) const override {
     return inner_->Provisional(next);

@@ -57,8 +57,9 @@ ExternalFault CheckExternalLimit(Resource r, double value, const ExternalJob& jo
   const double by_owner = std::max({its.owner_limit.value_or(0) * bounds.max_step, 2 * peak, small});
   if (its.owner_limit.has_value() && value > by_owner)
     return fault(ExternalRefusal::kAboveOwner, "above what the owner's limit and the usage allow,", by_owner);
-  const double by_step = std::max(
-      bounds.max_step * Highest({its.owner_limit, its.limit_in_force, its.recommended, peak}), small);
+  // The limit in force may come from an earlier answer, so a step does not start from it: steps would add up.
+  const double by_step = std::max({bounds.max_step * Highest({its.owner_limit, its.recommended, peak}),
+                                   its.limit_in_force.value_or(0), small});
   if (value > by_step)
     return fault(ExternalRefusal::kStep, "above one step (external_recommender.max_step),", by_step);
   return {};

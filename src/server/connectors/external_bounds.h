@@ -11,9 +11,9 @@
 namespace taut::server {
 
 struct ExternalBounds {
-  // Largest step as a factor. A limit may be at most this many times the maximum of usage, limit in force, owner's
-  // limit and Tautline's recommendation. A number of tasks may be at most this many times the maximum of the
-  // running, the ordered and the recommended number.
+  // Largest step as a factor. A limit may be at most this many times the maximum of usage, owner's limit and the
+  // recommendation of Tautline's own recommender, or at most the limit in force. A number of tasks may be at most
+  // this many times the maximum of the running, the ordered and the recommended number.
   double max_step = 10;
   // Size of the largest machine by resource; 0: unknown.
   PerResource<double> machine{};

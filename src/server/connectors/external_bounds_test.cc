@@ -54,9 +54,25 @@ TEST(ExternalBounds, ALimitIsNotFarAboveUsageOwnerOrMachine) {
   free.signals[1].owner_limit.reset();
   EXPECT_EQ(KindOf(Resource::kMemory, 21 * kGiB, free), ExternalRefusal::kStep);
   EXPECT_TRUE(IsTaken(Resource::kMemory, 20 * kGiB, free));
+  free.signals[1].limit_in_force = 20 * kGiB;
+  EXPECT_TRUE(IsTaken(Resource::kMemory, 20 * kGiB, free)) << "what is in force may stay";
+  EXPECT_EQ(KindOf(Resource::kMemory, 80 * kGiB, free), ExternalRefusal::kStep)
+      << "no step after step, also without an owner's limit";
   ExternalJob idle;
   EXPECT_TRUE(IsTaken(Resource::kCpu, 1, idle));
   EXPECT_FALSE(IsTaken(Resource::kCpu, 1.5, idle));
+}
+
+TEST(ExternalBounds, AbsurdAnswersOfASmallJobAreRefused) {
+  ExternalJob job;
+  job.tasks = {{0, 0.039F, 0.04F, float(1.7 * kGiB), float(1.79 * kGiB)}};
+  for (const bool has_owner : {false, true}) {
+    if (has_owner) job.signals[0].owner_limit = 0.04, job.signals[1].owner_limit = 2 * kGiB;
+    EXPECT_NE(CheckExternalLimit(Resource::kCpu, 900, job, {}).text, "");
+    EXPECT_NE(CheckExternalLimit(Resource::kMemory, 3 * kTiB, job, {}).text, "");
+    EXPECT_EQ(KindOf(Resource::kMemory, 1, job), ExternalRefusal::kBelowUsage);
+    EXPECT_EQ(KindOf(Resource::kCpu, 1e-9, job), ExternalRefusal::kBelowUsage);
+  }
 }
 
 TEST(ExternalBounds, TasksGrowByAStep) {

@@ -8,6 +8,12 @@
 #include "server/connectors/external_recommender.h"
 
 namespace taut::server {
+namespace {
+
+// Time for which the status shows a refused answer.
+constexpr int64_t kRefusalShownS = 3600;
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<ExternalComponent>> ExternalComponent::Open(
     const ExternalRecommenderConfig& config, const std::string& cell,
@@ -47,8 +53,19 @@ void ExternalComponent::Tick(const LoopTurn& /*turn*/) {
 }
 
 void ExternalComponent::Warn(std::vector<std::string>& warnings) const {
-  const std::string error = recommender_->health().error;
-  if (!error.empty()) warnings.push_back(StrCat("the external recommender does not answer: ", error));
+  const ExternalHealth health = recommender_->health();
+  if (!health.error.empty())
+    warnings.push_back(
+        StrCat("the external recommender ",
+               health.answers_error ? "answers with an error: " : "does not answer: ", health.error));
+  if (health.invalid.empty() || context_.now().seconds() - health.last_invalid_s > kRefusalShownS) return;
+  std::string kinds;
+  for (size_t i = 0; i < kExternalRefusalNames.size(); ++i) {
+    if (health.invalid_by_kind[i] == 0) continue;
+    kinds += StrCat(kinds.empty() ? "" : ", ", kExternalRefusalNames[i], " ", health.invalid_by_kind[i]);
+  }
+  warnings.push_back(
+      StrCat("answers of the external recommender are not taken (", kinds, "); the last: ", health.invalid));
 }
 
 void ExternalComponent::Collect(MetricsText& out) const {

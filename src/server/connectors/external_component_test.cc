@@ -70,8 +70,26 @@ TEST_F(ExternalComponentTest, AServiceThatAnswersIsLoggedOnceAndWhatItMayNotSayT
   (*run)->Tick(Turn(2));
   EXPECT_EQ(Logged("the external recommender answers"), 1);
   EXPECT_EQ(Logged("an answer is not taken"), 1);
-  EXPECT_THAT(WarningsOf(**run), IsEmpty());
+  EXPECT_THAT(WarningsOf(**run),
+              ElementsAre(HasSubstr("are not taken (impossible 1); the last: job-0: memory")));
   EXPECT_THAT(MetricsOf(**run), HasSubstr("tautd_external_recommender_up 1\n"));
+  run->reset();
+  server->Shutdown(std::chrono::system_clock::now());
+}
+
+TEST_F(ExternalComponentTest, AnErrorIsAnAnswer) {
+  RecommenderService service;
+  service.SetAnswer([](const recommender_v1::RecommendRequest&, recommender_v1::RecommendResponse*) {
+    return grpc::Status(grpc::StatusCode::INTERNAL, "no model yet");
+  });
+  int port = 0;
+  const std::unique_ptr<grpc::Server> server = service.Serve(&port);
+  ASSERT_NE(server, nullptr);
+  auto run = OpenAt(StrCat("127.0.0.1:", port));
+  ASSERT_TRUE(run.ok()) << run.status();
+  (*run)->recommender()->Ask(BatchOf(10, 1));
+  ASSERT_TRUE(Eventually([&] { return !WarningsOf(**run).empty(); }));
+  EXPECT_THAT(WarningsOf(**run), ElementsAre("the external recommender answers with an error: no model yet"));
   run->reset();
   server->Shutdown(std::chrono::system_clock::now());
 }

@@ -141,15 +141,19 @@ class GrpcExternalRecommender final : public ExternalRecommender {
                : Printable(CutUtf8(status.error_message(), kMaxExternalReasonBytes));
       if (health_.error.empty())
         health_.error = StrCat("gRPC status ", static_cast<int>(status.error_code()));
+      health_.answers_error = !late && status.error_code() != grpc::StatusCode::UNAVAILABLE;
       // The service may return an error status because of these jobs, so continue with the next jobs.
-      return !late && status.error_code() != grpc::StatusCode::UNAVAILABLE;
+      return health_.answers_error;
     }
     health_.error.clear();
     health_.last_answer_s = options_.now_s();
     health_.answers += result.answers.size();
     health_.invalid_answers += result.invalid;
     for (RefusedAnswer& refused : result.refused) NoteRefused(std::move(refused));
-    if (!result.why.empty()) health_.invalid = std::move(result.why);
+    if (!result.why.empty()) {
+      health_.invalid = std::move(result.why);
+      health_.last_invalid_s = health_.last_answer_s;
+    }
     std::ranges::move(result.answers, std::back_inserter(answers_));
     return true;
   }

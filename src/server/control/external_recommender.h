@@ -29,17 +29,19 @@ struct RefusedAnswer {
 
 struct ExternalHealth {
   bool configured = false;
-  bool ok = false;            // true if the last request was answered in time
-  std::string error = {};     // last error; "" if `ok`, or before the first request
-  int64_t last_answer_s = 0;  // time of the last answer, seconds since the epoch; 0: never
+  bool ok = false;             // true if the last request was answered in time
+  std::string error = {};      // last error; "" if `ok`, or before the first request
+  bool answers_error = false;  // true if `error` is the service's answer; false: there was no answer
+  int64_t last_answer_s = 0;   // time of the last answer, seconds since the epoch; 0: never
   // late_requests: requests that were answered after the deadline.
   uint64_t requests = 0, failed_requests = 0, late_requests = 0;
   uint64_t skipped_batches = 0;  // windows skipped because the previous batch was unanswered
   uint64_t answers = 0, invalid_answers = 0;
   // Numbers of invalid answers, indexed by ExternalRefusal.
   std::array<uint64_t, kExternalRefusalNames.size()> invalid_by_kind{};
-  std::string invalid = {};  // the last rejected answer, and the reason
-  double last_seconds = 0;   // duration of the last batch
+  std::string invalid = {};    // the last rejected answer, and the reason
+  int64_t last_invalid_s = 0;  // its time, seconds since the epoch; 0: never
+  double last_seconds = 0;     // duration of the last batch
 };
 
 // One thread calls Ask and Take, which never block for long; any thread may call health.
