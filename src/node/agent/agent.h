@@ -54,7 +54,7 @@ struct AgentOptions {
 
 struct AgentCounts {
   uint64_t samples = 0, windows = 0, ooms = 0, read_errors = 0;
-  uint64_t orders = 0, writes = 0, refused_writes = 0, local_raises = 0, foreign_changes = 0;
+  uint64_t orders = 0, writes = 0, refused_writes = 0, local_raises = 0, foreign_changes = 0, resets = 0;
   uint64_t jumps = 0;
   uint64_t guard_throttles = 0, guard_kills = 0;  // acts of the guard of the machine's memory
 };
@@ -66,7 +66,7 @@ struct GuardFigures {
 };
 
 // An act or observation of the agent, for the log. `action` is one of "limit_set", "limit_raised",
-// "limit_released", "limit_held", "limit_refused", "oom_kill", "owner_changed", "probe_started" and
+// "limit_released", "limit_held", "limit_refused", "oom_kill", "owner_changed", "limit_reset", "probe_started" and
 // "probe_ended"; for the machine's memory also "task_throttled", "task_unthrottled", "task_killed" and
 // "task_not_killed". An "oom_kill" at a limit above the task, or because the machine is out of memory, has
 // `guard` and no resource.
@@ -156,8 +156,9 @@ class Agent {
   // Compares the kernel's limits with the limits that the agent set; a change by another program becomes the
   // owner's value. `came_back`: the task ended and started again since the last comparison.
   void CompareLimits(AgentTask& task, const NodeTime& now, bool came_back = false);
-  // If another program changed the limit `kind`, stores the present value as the owner's and returns true.
-  bool TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back);
+  // If another program changed the limit `kind`, stores the present value as the owner's and returns true. Returns
+  // false if the task's service manager reset the limit, which is then set again.
+  bool TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back, const NodeTime& now);
   void AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now);
   // Moves the state of the last task of this name, which ended less than 10 minutes ago, into `task`. Returns
   // false if there is no such task.

@@ -98,6 +98,26 @@ class OomTally {
   bool end_is_open_ = false;
 };
 
+// Bounds the number of resets that the agent undoes: a program that writes the owner's value again and again is
+// not a reload of units.
+class ResetBudget {
+ public:
+  // Returns true for at most kMost resets per hour.
+  bool Take(int64_t now_us) {
+    if (now_us - since_us_ >= kHourUs) {
+      since_us_ = now_us;
+      taken_ = 0;
+    }
+    return ++taken_ <= kMost;
+  }
+  static constexpr int kMost = 20;  // an upgrade of packages reloads the units several times
+
+ private:
+  static constexpr int64_t kHourUs = 3'600'000'000;
+  int64_t since_us_ = INT64_MIN / 2;
+  int taken_ = 0;
+};
+
 struct AgentTask {
   AgentTask(FoundTask task, const TaskRule& its_rule, std::unique_ptr<TaskGroup> its_group,
             const MeterOptions& meter_options, const MoverOptions& mover_options);
@@ -122,6 +142,7 @@ struct AgentTask {
   std::optional<int64_t> started_us;     // steady time; absent: an unknown time before the agent's start
   OomTally ooms;
   TaskTier tier;
+  ResetBudget resets;
   // The memory.high before the throttle; absent unless the guard of the machine's memory throttles the task.
   std::optional<LimitValue> high_before;
   std::optional<taut::agent::v1::TierAct> throttle_act;  // report of the current throttle

@@ -302,7 +302,7 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   tasks_.erase(it);
 }
 
-bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back) {
+bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back, const NodeTime& now) {
   const std::optional<double>& has = task.in_force.of(kind);
   const LedgerEntry* entry = parts_.ledger->Find(task.found.identity);
   const bool ours = entry != nullptr && entry->values.contains(kind);
@@ -326,6 +326,21 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back) {
   const std::optional<double> was = noted.set.value_or(noted.owner);
   parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
   if (at_owners && came_back) return false;  // each start begins with the owner's limits
+  if (at_owners && task.group->MayBeReset(kind) && task.resets.Take(now.steady_us)) {
+    ++counts_.resets;
+    Act(task.found,
+        {.action = "limit_reset",
+         .resource = ResourceOf(kind),
+         .from = was,
+         .to = has,
+         .text = StrCat(node::Name(kind), ": systemd wrote the unit's own value; it is set again")});
+    if (Sets(*task.rule, kind)) {
+      task.of(ResourceOf(kind)).mover.SetCurrent(LimitOf(task, ResourceOf(kind), task.in_force));
+    } else {
+      (void)WriteNow(task, kind, was);  // after an error the next comparison finds the reset again
+    }
+    return false;
+  }
   ++counts_.foreign_changes;
   Act(task.found, {.action = "owner_changed",
                    .resource = ResourceOf(kind),
@@ -353,7 +368,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
   bool tell = false;
   for (int i = 0; i < kNumLimitKinds; ++i) {
     const auto kind = static_cast<LimitKind>(i);
-    if (!TakeOthersChange(task, kind, came_back)) continue;
+    if (!TakeOthersChange(task, kind, came_back, now)) continue;
     tell = true;
     task.is_others[static_cast<size_t>(i)] = true;
     // The other program owns memory.high now: restoring the value from before the throttle would undo its change.

@@ -46,6 +46,10 @@ class InMemoryGroup final : public TaskGroup {
     if (!task || kind != LimitKind::kCpuMax || !value.has_value()) return value;
     return std::max(*value, task->least_cores);
   }
+  bool MayBeReset(LimitKind /*kind*/) const override {
+    const std::shared_ptr<InMemoryTask> task = task_.lock();
+    return task && task->may_be_reset;
+  }
   double Least(LimitKind kind) const override {
     const std::shared_ptr<InMemoryTask> task = task_.lock();
     return task && kind == LimitKind::kMemoryMax ? task->least_memory : 0;

@@ -27,8 +27,9 @@ struct InMemoryTask {
   std::optional<double> weight_of_all = {};  // result of Rounded(kCpuWeight, none): a kernel's default weight
   double least_cores = 0;  // SetLimit rounds lower CPU limits up to this value, as with short periods
   std::optional<int64_t> started_s;
-  absl::Status kill_error;  // error that Kill returns; OK: none
-  int kills = 0;            // successful calls of Kill, which set memory_bytes to 0
+  absl::Status kill_error;    // error that Kill returns; OK: none
+  int kills = 0;              // successful calls of Kill, which set memory_bytes to 0
+  bool may_be_reset = false;  // result of MayBeReset
   std::string cgroup_path;
   std::vector<GroupAbove> above;
   std::vector<int> pids;               // ascending

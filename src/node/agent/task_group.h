@@ -104,6 +104,9 @@ class TaskGroup {
   virtual std::optional<double> Rounded(LimitKind /*kind*/, std::optional<double> value) { return value; }
   // Returns the smallest value that can be set; 0: unknown.
   virtual double Least(LimitKind /*kind*/) const { return 0; }
+  // Returns true if the task's service manager may write its own value over the limit that SetLimit() last set, as
+  // systemd does when it reloads its units.
+  virtual bool MayBeReset(LimitKind /*kind*/) const { return false; }
   // Kills every process of the task, including processes that start meanwhile, and returns the number of
   // processes; 0 if the kernel does not count them. FailedPrecondition, without a kill, if the task contains this
   // process or process 1. OOM counters do not change.

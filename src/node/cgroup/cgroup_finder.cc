@@ -299,7 +299,9 @@ absl::StatusOr<std::unique_ptr<TaskGroup>> CgroupFinder::Open(const FoundTask& t
     return absl::InvalidArgumentError(
         StrCat("\"", task.identity, "\": invalid cgroup identity; expected cgroup:PATH#INODE"));
   }
-  return OpenCgroup(mounts_, identity->path, identity->inode);
+  absl::StatusOr<std::unique_ptr<TaskGroup>> group = OpenCgroup(mounts_, identity->path, identity->inode);
+  if (!group.ok() || systemd_ == nullptr || !ParseUnitName(BaseOf(identity->path)).has_value()) return group;
+  return WithProperties(*std::move(group), SystemUnitAt(identity->path), systemd_);
 }
 
 }  // namespace taut::node

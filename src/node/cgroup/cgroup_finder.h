@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,6 +15,7 @@
 #include "node/agent/task_rule.h"
 #include "node/cgroup/cgroup_mounts.h"
 #include "node/cgroup/unit_name.h"
+#include "node/cgroup/unit_properties.h"
 
 namespace taut::node {
 
@@ -32,8 +34,9 @@ struct FinderBounds {
 // suffix: {unit} "web@blue", {prefix} "web", {instance} "blue", {slice} "system" (the nearest slice around it),
 // and {path}.
 //
-// systemd ignores limits that other programs write: it writes the limits of its configuration again when a unit's
-// properties are set.
+// systemd ignores limits that other programs write to the kernel: it writes the limits of its configuration again
+// when it reloads its units, or when a unit's properties are set. Limits of units are therefore also set as
+// properties (unit_properties.h).
 //
 // Names: an empty job template is "{base}" for groups and "{prefix|unit}" for units; an empty task template is
 // "{host}{path}". A group is left out, with the reason in refusals(), if its name cannot be built, is not
@@ -59,6 +62,9 @@ class CgroupFinder final : public TaskFinder {
   std::vector<std::string> refusals() const override { return refusals_; }
   size_t num_refused() const override { return num_refused_; }
 
+  // Open() sets limits of units as their properties, too. Call it before Open(), on a machine that systemd runs.
+  void UseSystemd(std::shared_ptr<UnitProperties> systemd) { systemd_ = std::move(systemd); }
+
   static constexpr size_t kMaxRefusals = 20;
 
  private:
@@ -72,6 +78,7 @@ class CgroupFinder final : public TaskFinder {
   CgroupMounts mounts_;
   std::string host_;
   FinderBounds bounds_;
+  std::shared_ptr<UnitProperties> systemd_;
   std::string_view name_ = "systemd";
   std::vector<std::shared_ptr<const Rule>> rules_;
   std::vector<std::string> refusals_;

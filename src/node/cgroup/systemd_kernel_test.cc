@@ -85,6 +85,29 @@ TEST(KernelSystemd, FindsAndLimitsServices) {
       StrCat("systemctl set-property --runtime '", prefix, "@blue\\x2dgreen.service' MemoryMax=192M")));
   EXPECT_THAT((*group)->ReadLimits()->memory_max_bytes, Optional(192 * kMiB));
 
+  // A reload of the units keeps limits that systemd knows, and resets others to the unit's own values.
+  EXPECT_EQ((*group)->SetLimit(LimitKind::kMemoryMax, 128 * kMiB), absl::OkStatus());
+  EXPECT_TRUE(Service::Run("systemctl daemon-reload"));
+  EXPECT_THAT((*group)->ReadLimits()->memory_max_bytes, Optional(192 * kMiB));
+  finder->UseSystemd(ConnectToSystemd());
+  group = finder->Open(task);
+  ASSERT_TRUE(group.ok()) << Message(group.status());
+  for (const auto& [kind, value] : {std::pair(LimitKind::kMemoryMax, 128.0 * kMiB),
+                                    {LimitKind::kCpuMax, 0.5},
+                                    {LimitKind::kCpuWeight, 300.0},
+                                    {LimitKind::kMemoryLow, 1.0 * kMiB}}) {
+    EXPECT_EQ((*group)->SetLimit(kind, value), absl::OkStatus());
+    EXPECT_FALSE((*group)->MayBeReset(kind)) << Name(kind) << ": systemd accepts the property";
+  }
+  EXPECT_TRUE(Service::Run("systemctl daemon-reload"));
+  EXPECT_THAT((*group)->ReadLimits()->memory_max_bytes, Optional(128 * kMiB));
+  EXPECT_THAT((*group)->ReadLimits()->cpu_max_cores, Optional(0.5));
+  EXPECT_THAT((*group)->ReadLimits()->cpu_weight, Optional(300));
+  EXPECT_THAT((*group)->ReadLimits()->memory_low_bytes, Optional(1 * kMiB));
+  EXPECT_EQ((*group)->SetLimit(LimitKind::kCpuMax, std::nullopt), absl::OkStatus());
+  EXPECT_TRUE(Service::Run("systemctl daemon-reload"));
+  EXPECT_EQ((*group)->ReadLimits()->cpu_max_cores, std::nullopt);
+
   service.Stop();
   EXPECT_TRUE(Eventually([&] { return absl::IsNotFound((*group)->Read(ReadDepth::kUsage, reading)); }));
   const absl::StatusOr<std::vector<FoundTask>> after = finder->Find();

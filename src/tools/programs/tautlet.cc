@@ -116,6 +116,8 @@ absl::StatusOr<Hands> OpenHands(const server::AgentConfig& config, bool all) {
   if (all || wants(node::TaskSource::kCgroup) || wants(node::TaskSource::kSystemd)) {
     auto finder = node::CgroupFinder::Create(hands.mounts, config.host, config.tasks);
     if (!finder.ok()) return finder.status();
+    // With another root, the groups may belong to another machine's systemd.
+    if (config.cgroup_root.empty()) (*finder)->UseSystemd(node::ConnectToSystemd());
     hands.finders.push_back(*std::move(finder));
   }
   if (all || wants(node::TaskSource::kDocker)) {
