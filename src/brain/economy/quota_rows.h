@@ -30,6 +30,9 @@ struct QuotaRowView {
   int64_t maximum = 0;    // highest amount that the group could use if all quota were unused
   std::optional<QuotaAdvice> advice = std::nullopt;  // advice, which a caller with a history sets
 
+  // Returns the use that counts against `cell.quota`. A cohort's quota is the part that its groups share, so use
+  // of their exclusive parts does not count.
+  int64_t in_use() const { return cell.use; }
   // Returns the use that is borrowed from the cohort above; 0 for a group without a parent.
   int64_t borrowed() const { return cell.parent < 0 ? 0 : std::min(beyond(), cell.borrow); }
   // Returns the use that exceeds the sum of the group's quota and the amount that the group may borrow.

@@ -63,7 +63,7 @@ void PutRow(const brain::QuotaRowView& row, JsonWriter& json) {
   json.Field("tier", std::string_view(row.tier));
   json.Field("resource", std::string_view(row.resource));
   for (const auto& [name, amount] : {std::pair<std::string_view, int64_t>{"quota", row.cell.quota},
-                                     {"in_use", row.cell.held},
+                                     {"in_use", row.in_use()},
                                      {"borrowed", row.borrowed()},
                                      {"over_quota", row.over_quota()},
                                      {"available", std::max<int64_t>(0, row.available)},

@@ -183,7 +183,7 @@ void QuotaComponent::Collect(MetricsText& out) const {
   put("tautd_quota", "Quota of a group, in cores, bytes or units.",
       [](const brain::QuotaRowView& row) { return row.cell.quota; });
   put("tautd_quota_in_use", "Use of the group's jobs and requests.",
-      [](const brain::QuotaRowView& row) { return row.cell.held; });
+      [](const brain::QuotaRowView& row) { return row.in_use(); });
   put("tautd_quota_available", "Further amount that the group may use.",
       [](const brain::QuotaRowView& row) { return std::max<int64_t>(0, row.available); });
   uint64_t uncovered = 0;

@@ -95,7 +95,7 @@ void QuotaService::NoteHistory(std::span<const brain::JobUse> use) {
     std::optional<int64_t> usage;
     if (row.resource == brain::kQuotaCpu) usage = cpu;
     if (row.resource == brain::kQuotaMemory) usage = memory;
-    history_.Note({row.group, row.tier, row.resource}, time_s, row.cell.held, usage);
+    history_.Note({row.group, row.tier, row.resource}, time_s, row.in_use(), usage);
   }
   history_.Forget(time_s);
 }

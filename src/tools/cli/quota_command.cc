@@ -40,7 +40,7 @@ std::string TableOf(const std::vector<brain::QuotaRowView>& rows) {
                    "available\nnow", "at most"});
   for (const brain::QuotaRowView& row : rows) {
     const auto text = [&row](int64_t amount) { return AmountText(row.resource, amount); };
-    table.Add({row.group, row.tier, row.resource, text(row.cell.quota), text(row.cell.held),
+    table.Add({row.group, row.tier, row.resource, text(row.cell.quota), text(row.in_use()),
                text(row.borrowed()), text(row.over_quota()), text(row.available), text(row.maximum)});
   }
   return table.Render();
@@ -173,7 +173,7 @@ int RunQuota(const QuotaArgs& args) {
                    {"tier", row.tier},
                    {"resource", row.resource},
                    {"quota", row.cell.quota},
-                   {"in_use", row.cell.held},
+                   {"in_use", row.in_use()},
                    {"borrowed", row.borrowed()},
                    {"over_quota", row.over_quota()},
                    {"available", row.available},

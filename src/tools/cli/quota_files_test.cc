@@ -42,7 +42,7 @@ TEST_F(QuotaFiles, AreShownWithTheUnitsOfTheirResources) {
       "group         tier  resource       quota      in use  borrowed    quota         now     at most\n"
       "pool    production       cpu  14.0 cores  2.00 cores   0 cores  0 cores  12.0 cores  14.0 cores\n"
       "pool    production       gpu           3           1         0        0           2           3\n"
-      "pool    production    memory         0 B    4.00 GiB       0 B      0 B         0 B         0 B\n"
+      "pool    production    memory         0 B         0 B       0 B      0 B         0 B         0 B\n"
       "search  production       cpu  10.0 cores  2.00 cores   0 cores  0 cores  9.00 cores  11.0 cores\n"
       "search  production       gpu           3           1         0        0           2           3\n"
       "search  production    memory    64.0 GiB    4.00 GiB       0 B      0 B    60.0 GiB    64.0 GiB\n"
@@ -50,6 +50,28 @@ TEST_F(QuotaFiles, AreShownWithTheUnitsOfTheirResources) {
   const Json json = Json::parse(RunTaut(StrCat("get quota -o json --file ", path_)).out);
   EXPECT_EQ(json[3]["quota"], 10'000) << "CPU in millicores";
   EXPECT_EQ(json[3]["in_use"], 2'000);
+}
+
+TEST_F(QuotaFiles, ACohortsUseIsOfThePartThatItsGroupsShare) {
+  const std::string path = folder_.Write("exclusive.yaml", R"(
+groups:
+  - {name: org}
+  - {name: pool, parent: org}
+  - {name: search, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 9}]}
+  - {name: maps, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 12, lending_limit: 6}]}
+in_use:
+  - {group: search, tier: production, cpu: 10}
+  - {group: maps, tier: production, cpu: 6}
+)");
+  const Json rows = Json::parse(RunTaut(StrCat("get quota -o json --file ", path)).out);
+  for (const size_t cohort : {0, 1}) {  // the 6 cores in use by maps are its own
+    EXPECT_EQ(rows[cohort]["quota"], 15'000);
+    EXPECT_EQ(rows[cohort]["in_use"], 10'000);
+    EXPECT_EQ(rows[cohort]["borrowed"], 0);
+    EXPECT_EQ(rows[cohort]["available"], 5'000);
+  }
+  EXPECT_EQ(rows[2]["borrowed"], 1'000);
+  EXPECT_EQ(rows[3]["in_use"], 6'000);
 }
 
 TEST_F(QuotaFiles, SayWhichLinesAreWrong) {
