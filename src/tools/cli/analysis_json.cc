@@ -83,6 +83,13 @@ Json AnalysedJson(const TraceAnalysis& a, ByHour hours) {
               {"new_jobs_per_hour", a.arrivals.hours > 0
                                         ? Json({{"mean", a.arrivals.mean}, {"median", a.arrivals.median}})
                                         : Json(nullptr)}};
+  Json slack = Json::object();
+  for (size_t r = 0; r < 2; ++r) {
+    const std::optional<PeakSlack> at = PeakSlackOf(a.hours, kResources[r]);
+    slack[r == 0 ? "cpu_cores" : "memory_bytes"] =
+        at.has_value() ? Json({{"peak", at->peak}, {"trough", at->trough}}) : Json(nullptr);
+  }
+  out["slack"] = std::move(slack);
   if (a.has_modes) out["vertical_scaling"] = ModesJson(a);
   if (hours == ByHour::kInclude) {
     Json all = Json::array();

@@ -99,6 +99,17 @@ void AddMeans(const ByResource& of, size_t at, std::vector<std::string>& row) {
   }
 }
 
+std::string PeakSlackText(const TraceAnalysis& a) {
+  const auto text = [&](Resource r) {
+    const std::optional<PeakSlack> slack = PeakSlackOf(a.hours, r);
+    return slack.has_value() ? fmt::format("{:.1f} and {:.1f} %", 100 * slack->peak, 100 * slack->trough)
+                             : std::string("unknown");
+  };
+  return StrCat("Slack at the peak and in the trough (a tenth of the hours each): CPU ", text(Resource::kCpu),
+                ",\nmemory ", text(Resource::kMemory),
+                " (published of a large pool: over 30 and up to 70 %).\n");
+}
+
 std::string TiersText(const TraceAnalysis& a) {
   TextTable table(
       {"tier", "jobs", "CPU used,\ncores", "limits", "slack", "memory\nused, GiB", "limits", "slack"});
@@ -110,7 +121,7 @@ std::string TiersText(const TraceAnalysis& a) {
     AddMeans(a.tiers, tier, row);
     table.Add(std::move(row));
   }
-  return StrCat(table.Render(), "Means over ", a.hours.size(), " hours with usage.\n");
+  return StrCat(table.Render(), "Means over ", a.hours.size(), " hours with usage.\n", PeakSlackText(a));
 }
 
 std::string ModesText(const TraceAnalysis& a) {

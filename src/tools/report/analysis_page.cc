@@ -141,6 +141,22 @@ DocumentTable TierTable(const TraceAnalysis& a) {
   return out;
 }
 
+// Returns a table without rows if no limit is known.
+DocumentTable PeakSlackTable(const TraceAnalysis& a) {
+  DocumentTable out{{{"slack over a tenth of the hours"}, {"CPU", ShareForm(1)}, {"memory", ShareForm(1)}},
+                    {}};
+  const std::optional<PeakSlack> cpu = PeakSlackOf(a.hours, Resource::kCpu);
+  const std::optional<PeakSlack> memory = PeakSlackOf(a.hours, Resource::kMemory);
+  const auto row = [&](std::string_view name, double PeakSlack::*at) {
+    const auto value = [at](const auto& s) { return s.has_value() ? FigureValue((*s).*at) : FigureValue(); };
+    out.rows.push_back({std::string(name), value(cpu), value(memory)});
+  };
+  if (!cpu.has_value() && !memory.has_value()) return out;
+  row("with the highest usage", &PeakSlack::peak);
+  row("with the lowest usage", &PeakSlack::trough);
+  return out;
+}
+
 DocumentTable WaitTable(const TraceAnalysis& a) {
   const Form times = NumberForm("service times");
   DocumentTable out{{{"mean wait at half load"}, {"CPU", times}, {"memory", times}}, {}};
@@ -210,6 +226,7 @@ void AddUsage(const TraceAnalysis& a, Document& out) {
   }
   DocumentSection tiers{a.has_priorities ? "Usage and limits by tier" : "Usage and limits"};
   tiers.Add(TierTable(a));
+  if (DocumentTable slack = PeakSlackTable(a); !slack.rows.empty()) tiers.Add(std::move(slack));
   out.sections.push_back(std::move(tiers));
   out.sections.push_back(ArrivalSection(a));
 }

@@ -1,7 +1,9 @@
 #include "tools/sim/trace_analysis.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "brain/fleet/policies.h"
 #include "common/base/byte_units.h"
@@ -86,6 +88,30 @@ absl::StatusOr<AnalysisSums> SumTrace(DaySource& source, const AnalysisHooks& ho
     if (hooks.on_progress) hooks.on_progress(++done, source.days().size());
   }
   return analyser.Finish();
+}
+
+std::optional<PeakSlack> PeakSlackOf(std::span<const AnalysisHour> hours, Resource r) {
+  std::vector<TierHour> sums;
+  for (const AnalysisHour& hour : hours) {
+    TierHour sum;
+    for (const TierHour& tier : hour.of[IndexOf(r)]) {
+      sum.limit += tier.limit;
+      sum.limited_usage += tier.limited_usage;
+    }
+    if (sum.limit > 0) sums.push_back(sum);
+  }
+  if (sums.empty()) return std::nullopt;
+  std::ranges::sort(sums, {}, &TierHour::limited_usage);
+  const size_t tenth = std::max<size_t>(1, sums.size() / 10);
+  const auto slack = [](std::span<const TierHour> of) {
+    double limit = 0, usage = 0;
+    for (const TierHour& hour : of) {
+      limit += hour.limit;
+      usage += hour.limited_usage;
+    }
+    return 1 - usage / limit;
+  };
+  return PeakSlack{slack(std::span(sums).last(tenth)), slack(std::span(sums).first(tenth))};
 }
 
 absl::StatusOr<TraceAnalysis> AnalyseTrace(DaySource& source, const AnalysisHooks& hooks) {

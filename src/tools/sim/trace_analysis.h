@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,6 +58,14 @@ struct TraceAnalysis {
   Arrivals arrivals;
   uint64_t jobs = 0;  // number of jobs with usage
 };
+
+// Slack of the tasks with a known limit, where usage is highest and lowest.
+struct PeakSlack {
+  double peak = 0;    // over the tenth of the hours with the highest usage of these tasks, one hour at least
+  double trough = 0;  // over the tenth with the lowest usage
+};
+// Returns nullopt if no hour has a task with a known limit.
+std::optional<PeakSlack> PeakSlackOf(std::span<const AnalysisHour> hours, Resource r);
 
 struct AnalysisHooks {
   std::function<void(uint64_t day, uint64_t days)> on_progress;

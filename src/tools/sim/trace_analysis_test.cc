@@ -62,6 +62,22 @@ TEST(TraceAnalysisTest, SumsUsageByTierAndHour) {
   EXPECT_NEAR(a->arrivals.mean, 1.0 / 48, 1e-12);
 }
 
+TEST(TraceAnalysisTest, SlackAtThePeakAndInTheTrough) {
+  std::vector<AnalysisHour> hours(20);
+  EXPECT_FALSE(PeakSlackOf(hours, Resource::kCpu).has_value()) << "no limit is known";
+  for (size_t i = 0; i < hours.size(); ++i) {
+    // Usage of 1 to 20 cores of a limit of 40, half of it in each of two tiers. Other tasks have no limit.
+    for (const size_t tier : {0, 1}) {
+      hours[(7 * i) % hours.size()].of[0][tier] = {100, 20, 0.5 * static_cast<double>(i + 1)};
+    }
+  }
+  const std::optional<PeakSlack> slack = PeakSlackOf(hours, Resource::kCpu);
+  ASSERT_TRUE(slack.has_value());
+  EXPECT_DOUBLE_EQ(slack->peak, 1 - 19.5 / 40);
+  EXPECT_DOUBLE_EQ(slack->trough, 1 - 1.5 / 40);
+  EXPECT_FALSE(PeakSlackOf(hours, Resource::kMemory).has_value());
+}
+
 TEST(TraceAnalysisTest, WithoutUsageOrStopped) {
   MadeDays none;
   none.AddJob(Named("idle"));
