@@ -19,4 +19,13 @@ std::vector<QuotaRowView> RowsOf(const QuotaTree& tree) {
   return out;
 }
 
+std::vector<QuotaRowView> RowsOf(const QuotaTree& tree, const QuotaSpec& spec) {
+  std::vector<QuotaRowView> out = RowsOf(tree);
+  if (spec.capacity.empty()) return out;
+  for (QuotaRowView& row : out) {
+    if (row.tier == kProductionTier && row.cell.parent < 0) row.oversold = Oversold(spec, row.resource);
+  }
+  return out;
+}
+
 }  // namespace taut::brain

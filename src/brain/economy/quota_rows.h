@@ -29,6 +29,9 @@ struct QuotaRowView {
   int64_t available = 0;  // highest amount that the group may additionally use now
   int64_t maximum = 0;    // highest amount that the group could use if all quota were unused
   std::optional<QuotaAdvice> advice = std::nullopt;  // advice, which a caller with a history sets
+  // Amount by which the production quota of all groups exceeds the capacity. Present in production rows of groups
+  // without a parent, for resources with a capacity.
+  std::optional<int64_t> oversold = std::nullopt;
 
   // Returns the use that counts against `cell.quota`. A cohort's quota is the part that its groups share, so use
   // of their exclusive parts does not count.
@@ -46,5 +49,7 @@ struct QuotaRowView {
 // Returns the rows that have quota or use, by group in tree order, then by tier and resource. O(groups * tiers *
 // resources * depth).
 std::vector<QuotaRowView> RowsOf(const QuotaTree& tree);
+// As above, with `oversold` by `spec`, the specification of the tree.
+std::vector<QuotaRowView> RowsOf(const QuotaTree& tree, const QuotaSpec& spec);
 
 }  // namespace taut::brain

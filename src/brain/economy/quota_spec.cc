@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -29,6 +30,7 @@ class Checker {
     Parents();
     for (const QuotaGroup& g : spec_.groups) Rows(g);
     Totals();
+    Capacity();
     for (const QuotaPool& p : spec_.pools) Pool(p);
     Use();
     return std::move(out_);
@@ -160,6 +162,26 @@ class Checker {
     }
   }
 
+  void Capacity() {
+    std::set<std::string> seen;
+    for (const QuotaCapacity& c : spec_.capacity) {
+      if (!seen.insert(c.resource).second) Error("", StrCat("two capacities of ", c.resource));
+      Amount("", "capacity", StrCat("of ", c.resource), c.amount);
+      const int64_t oversold = Oversold(spec_, c.resource).value_or(0);
+      if (oversold == 0) continue;
+      const auto text = [&c](int64_t amount) { return QuotaText(c.resource, amount); };
+      std::string finding = StrCat("tier \"", kProductionTier, "\", ", c.resource, ": the nominal quotas, ",
+                                   text(ProductionQuota(spec_, c.resource)), ", are ", text(oversold),
+                                   " above the capacity of ", text(c.in_service()));
+      if (c.availability < 1) StrAppend(&finding, " (", c.availability * 100, " % of ", text(c.amount), ")");
+      if (c.accepts_oversold) {
+        Warn("", std::move(finding));
+      } else {
+        Error("", StrCat(finding, "; expected less quota, or oversold: accept"));
+      }
+    }
+  }
+
   void Pool(const QuotaPool& p) {
     if (p.members.size() < 2)
       Error(p.name, StrCat("pool \"", p.name, "\" has ", p.members.size(), " members; expected at least 2"));
@@ -221,6 +243,28 @@ class Checker {
 };
 
 }  // namespace
+
+int64_t QuotaCapacity::in_service() const {
+  // The tolerance keeps products such as 100 * 0.98 whole.
+  return static_cast<int64_t>(std::floor(static_cast<double>(amount) * availability + 1e-6));
+}
+
+int64_t ProductionQuota(const QuotaSpec& spec, std::string_view resource) {
+  int64_t sum = 0;
+  for (const QuotaGroup& g : spec.groups) {
+    for (const QuotaRow& q : g.quotas) {
+      if (q.tier != kProductionTier || q.resource != resource) continue;
+      sum += std::clamp<int64_t>(q.nominal, 0, kMaxQuotaAmount - sum);
+    }
+  }
+  return sum;
+}
+
+std::optional<int64_t> Oversold(const QuotaSpec& spec, std::string_view resource) {
+  const auto found = std::ranges::find(spec.capacity, resource, &QuotaCapacity::resource);
+  if (found == spec.capacity.end()) return std::nullopt;
+  return std::max<int64_t>(0, ProductionQuota(spec, resource) - found->in_service());
+}
 
 std::vector<QuotaFinding> CheckQuotaSpec(const QuotaSpec& spec, std::span<const QuotaUse> in_use) {
   return Checker(spec, in_use).Check();

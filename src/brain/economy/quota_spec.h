@@ -47,11 +47,32 @@ struct QuotaPool {
   std::vector<std::string> tiers = {};  // tiers to which the pool applies; empty: all tiers
 };
 
+inline constexpr std::string_view kProductionTier = "production";
+
+// The capacity of all machines for one resource. The nominal quota of tier kProductionTier may not exceed it,
+// because production may use all of its quota at once.
+struct QuotaCapacity {
+  std::string resource;
+  int64_t amount = 0;
+  double availability = 1;        // share of `amount` that is in service at any time, > 0 and <= 1
+  bool accepts_oversold = false;  // true if quota beyond the capacity is a warning instead of an error
+
+  // Returns the capacity in service.
+  int64_t in_service() const;
+};
+
 // Groups, and the pools on which groups have agreed.
 struct QuotaSpec {
   std::vector<QuotaGroup> groups;
   std::vector<QuotaPool> pools = {};
+  std::vector<QuotaCapacity> capacity = {};
 };
+
+// Returns the sum of the nominal quota of tier kProductionTier, at most kMaxQuotaAmount.
+int64_t ProductionQuota(const QuotaSpec& spec, std::string_view resource);
+// Returns the amount by which ProductionQuota exceeds the capacity in service, 0 if it does not; nullopt if the
+// specification has no capacity of the resource.
+std::optional<int64_t> Oversold(const QuotaSpec& spec, std::string_view resource);
 
 // The use of a group, or of one job of the group, in a tier.
 struct QuotaUse {
@@ -72,6 +93,7 @@ struct QuotaFinding {
 // - an empty or repeated name, an unknown parent, a cycle,
 // - an amount or max_requests out of bounds, a lending limit above the nominal quota,
 // - two rows for the same tier and resource,
+// - nominal quota of production above a capacity that does not accept it, two capacities of one resource,
 // - a pool with fewer than two members, with members of different parents, or with a member of another pool,
 // - use by an unknown group or a cohort.
 // Warnings: names that differ only in case, and limits without effect.

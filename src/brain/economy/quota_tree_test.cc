@@ -86,6 +86,35 @@ TEST(QuotaRows, WhatIsBorrowedIsOfACohortAndBeyondIsOverTheQuota) {
   EXPECT_THAT(rows(limited), ElementsAre("all 0 0", "a 1 2"));
 }
 
+TEST(QuotaCapacity, ProductionIsNotSoldBeyondIt) {
+  QuotaSpec spec{{{"all", "", {{"production", "cpu", 30'000}}},
+                  {"a", "all", {{"production", "cpu", 100'000}, {"batch", "cpu", 900'000}}}}};
+  EXPECT_THAT(CheckQuotaSpec(spec), IsEmpty()) << "the capacity is unknown";
+  spec.capacity = {{"cpu", 100'000, 0.98}};
+  ASSERT_EQ(CheckQuotaSpec(spec).size(), 1U);
+  EXPECT_TRUE(CheckQuotaSpec(spec)[0].error);
+  EXPECT_EQ(
+      CheckQuotaSpec(spec)[0].text,
+      "tier \"production\", cpu: the nominal quotas, 130 cores, are 32 cores above the capacity of 98 cores "
+      "(98 % of 100 cores); expected less quota, or oversold: accept");
+  spec.capacity[0].accepts_oversold = true;
+  ASSERT_EQ(CheckQuotaSpec(spec).size(), 1U);
+  EXPECT_FALSE(CheckQuotaSpec(spec)[0].error);
+  const std::vector<QuotaRowView> rows = RowsOf(*QuotaTree::Make(spec), spec);
+  ASSERT_EQ(rows.size(), 4U);
+  for (const QuotaRowView& row : rows) {
+    const bool is_shown = row.group == "all" && row.tier == "production";
+    EXPECT_EQ(row.oversold, is_shown ? std::optional<int64_t>(32'000) : std::nullopt)
+        << row.group << row.tier;
+  }
+  spec.capacity[0].amount = 132'654;  // 98 % of it are 130 cores
+  EXPECT_THAT(CheckQuotaSpec(spec), IsEmpty()) << "all of it may be sold";
+  EXPECT_EQ(Oversold(spec, "cpu"), 0);
+  spec.capacity.push_back(spec.capacity[0]);
+  ASSERT_EQ(CheckQuotaSpec(spec).size(), 1U);
+  EXPECT_EQ(CheckQuotaSpec(spec)[0].text, "two capacities of cpu");
+}
+
 TEST(QuotaTree, ALendingLimitOfZeroLendsNothing) {
   const QuotaTree tree =
       *QuotaTree::Make({{{"all"}, {"a", "all", {CpuQuota(9, {}, 0)}}, {"b", "all", {CpuQuota(12, {}, 0)}}}});

@@ -71,6 +71,10 @@ void PutRow(const brain::QuotaRowView& row, JsonWriter& json) {
     json.Key(name);
     PutOne(row.resource, amount, json);
   }
+  if (row.oversold.has_value()) {
+    json.Key("oversold");
+    PutOne(row.resource, *row.oversold, json);
+  }
   if (row.advice.has_value()) PutAdvice(row.resource, *row.advice, json);
   json.EndObject();
 }

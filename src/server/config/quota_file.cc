@@ -27,7 +27,7 @@ class QuotaReader {
   explicit QuotaReader(std::string_view name) : name_(name) {}
 
   absl::StatusOr<QuotaFile> Read(const YAML::Node& root) {
-    constexpr std::array<std::string_view, 3> kKeys = {"groups", "pools", "in_use"};
+    constexpr std::array<std::string_view, 4> kKeys = {"groups", "pools", "capacity", "in_use"};
     const absl::Status s =
         ForEachEntry(root, name_, "the quota file", [&](const YAML::Node& key, const YAML::Node& value) {
           const std::string& k = key.Scalar();
@@ -35,6 +35,8 @@ class QuotaReader {
             return ForEachMap(value, name_, k, [this](const YAML::Node& item) { return ReadGroup(item); });
           if (k == "pools")
             return ForEachMap(value, name_, k, [this](const YAML::Node& item) { return ReadPool(item); });
+          if (k == "capacity")
+            return ForEachMap(value, name_, k, [this](const YAML::Node& item) { return ReadCapacity(item); });
           if (k == "in_use")
             return ForEachMap(value, name_, k, [this](const YAML::Node& item) { return ReadUse(item); });
           return UnknownKeyAt(name_, key, key.Scalar(), kKeys);
@@ -124,6 +126,40 @@ class QuotaReader {
         });
     if (s.ok()) out_.spec.pools.push_back(std::move(pool));
     return s;
+  }
+  absl::Status ReadCapacity(const YAML::Node& node) {
+    constexpr std::array<std::string_view, 4> kKeys = {"resource", "amount", "availability", "oversold"};
+    brain::QuotaCapacity capacity;
+    const YAML::Node resource = node["resource"], amount = node["amount"];
+    if (!resource.IsDefined() || !resource.IsScalar() || !amount.IsDefined())
+      return ErrorAt(name_, node, "expected a capacity with resource and amount");
+    capacity.resource = resource.Scalar();
+    const absl::Status s =
+        ForEachEntry(node, name_, "a capacity", [&](const YAML::Node& key, const YAML::Node& value) {
+          const std::string& k = key.Scalar();
+          if (k == "resource") return absl::OkStatus();
+          if (k == "amount") return ReadAmount(key, value, capacity.resource, capacity.amount);
+          if (k == "availability") return ReadAvailability(key, value, capacity.availability);
+          if (k == "oversold") return ReadOversold(key, value, capacity.accepts_oversold);
+          return UnknownKeyAt(name_, key, k, kKeys);
+        });
+    if (s.ok()) out_.spec.capacity.push_back(std::move(capacity));
+    return s;
+  }
+  absl::Status ReadAvailability(const YAML::Node& key, const YAML::Node& value, double& out) const {
+    std::string text;
+    if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
+    const bool percent = text.ends_with('%');
+    const std::string number = text.substr(0, text.size() - (percent ? 1 : 0));
+    if (absl::SimpleAtod(number, &out) && out > 0 && (out /= percent ? 100 : 1) <= 1) return absl::OkStatus();
+    return ErrorAt(name_, key, StrCat("availability: \"", text, "\": expected above 0 and at most 100%"));
+  }
+  absl::Status ReadOversold(const YAML::Node& key, const YAML::Node& value, bool& accepts) const {
+    std::string text;
+    if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
+    accepts = text == "accept";
+    if (accepts || text == "refuse") return absl::OkStatus();
+    return ErrorAt(name_, key, StrCat("oversold: \"", text, "\": expected accept or refuse"));
   }
   // Every key except the known keys is the name of a resource.
   absl::Status ReadUse(const YAML::Node& node) {

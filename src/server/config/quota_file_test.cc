@@ -46,6 +46,33 @@ in_use:
   EXPECT_TRUE(brain::QuotaTree::Make(file->spec, file->in_use).ok());
 }
 
+TEST(QuotaFile, HasTheCapacityOfTheMachines) {
+  const absl::StatusOr<QuotaFile> file = ParseQuotaFile(R"(
+groups: [{name: a}]
+capacity:
+  - {resource: cpu, amount: 100, availability: 97.5%, oversold: accept}
+  - {resource: memory, amount: 1TiB, availability: 0.5, oversold: refuse}
+  - {resource: gpu, amount: 8}
+)",
+                                                        "q.yaml");
+  ASSERT_TRUE(file.ok()) << file.status();
+  const std::vector<brain::QuotaCapacity>& capacity = file->spec.capacity;
+  ASSERT_EQ(capacity.size(), 3U);
+  EXPECT_EQ(capacity[0].in_service(), 97'500);
+  EXPECT_TRUE(capacity[0].accepts_oversold);
+  EXPECT_EQ(capacity[1].in_service(), int64_t{1} << 39);
+  EXPECT_FALSE(capacity[1].accepts_oversold);
+  EXPECT_EQ(capacity[2].in_service(), 8);
+  EXPECT_EQ(QuotaErrorOf("capacity: [{resource: cpu}]"),
+            "q.yaml:1: expected a capacity with resource and amount");
+  for (const char* bad : {"0", "101%", "1.1", "nan", "-1%", "x%"}) {
+    EXPECT_EQ(QuotaErrorOf(StrCat("capacity: [{resource: cpu, amount: 1, availability: ", bad, "}]")),
+              StrCat("q.yaml:1: availability: \"", bad, "\": expected above 0 and at most 100%"));
+  }
+  EXPECT_EQ(QuotaErrorOf("capacity: [{resource: cpu, amount: 1, oversold: yes}]"),
+            "q.yaml:1: oversold: \"yes\": expected accept or refuse");
+}
+
 TEST(QuotaFile, SaysWhereAndWhatIsWrong) {
   EXPECT_EQ(QuotaErrorOf(""), "q.yaml: there are no groups");
   EXPECT_EQ(QuotaErrorOf("group: []"), "q.yaml:1: unknown key \"group\"; did you mean \"groups\"?");

@@ -287,7 +287,7 @@ absl::Status QuotaService::LoadState(std::string_view text) {
 
 QuotaView QuotaService::ViewAt(Timestamp now) const {
   QuotaView view;
-  view.rows = brain::RowsOf(requests_.tree());
+  view.rows = brain::RowsOf(requests_.tree(), requests_.spec());
   view.uncovered.assign(requests_.usage().uncovered().begin(), requests_.usage().uncovered().end());
   view.warnings = requests_.tree().Overused();
   view.queued = requests_.queued();

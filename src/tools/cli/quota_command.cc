@@ -36,12 +36,25 @@ std::string AmountText(std::string_view resource, int64_t amount) {
 }
 
 std::string TableOf(const std::vector<brain::QuotaRowView>& rows) {
-  TextTable table({"group", "tier", "resource", "quota", "in use", "borrowed", "over\nquota",
-                   "available\nnow", "at most"});
+  const bool has_capacity =
+      std::ranges::any_of(rows, [](const auto& row) { return row.oversold.has_value(); });
+  std::vector<std::string> head = {"group",    "tier",        "resource",       "quota",  "in use",
+                                   "borrowed", "over\nquota", "available\nnow", "at most"};
+  if (has_capacity) head.emplace_back("oversold");
+  TextTable table(head);
   for (const brain::QuotaRowView& row : rows) {
     const auto text = [&row](int64_t amount) { return AmountText(row.resource, amount); };
-    table.Add({row.group, row.tier, row.resource, text(row.cell.quota), text(row.in_use()),
-               text(row.borrowed()), text(row.over_quota()), text(row.available), text(row.maximum)});
+    std::vector<std::string> cells = {row.group,
+                                      row.tier,
+                                      row.resource,
+                                      text(row.cell.quota),
+                                      text(row.in_use()),
+                                      text(row.borrowed()),
+                                      text(row.over_quota()),
+                                      text(row.available),
+                                      text(row.maximum)};
+    if (has_capacity) cells.push_back(row.oversold.has_value() ? text(*row.oversold) : "");
+    table.Add(std::move(cells));
   }
   return table.Render();
 }
@@ -166,7 +179,7 @@ absl::StatusOr<std::pair<server::QuotaFile, brain::QuotaTree>> LoadQuota(const s
 int RunQuota(const QuotaArgs& args) {
   const auto loaded = LoadQuota(args.file);
   if (!loaded.ok()) return FailQuota(loaded.status());
-  const std::vector<brain::QuotaRowView> rows = brain::RowsOf(loaded->second);
+  const std::vector<brain::QuotaRowView> rows = brain::RowsOf(loaded->second, loaded->first.spec);
   Json out = Json::array();
   for (const brain::QuotaRowView& row : rows) {
     out.push_back({{"group", row.group},
@@ -178,6 +191,7 @@ int RunQuota(const QuotaArgs& args) {
                    {"over_quota", row.over_quota()},
                    {"available", row.available},
                    {"at_most", row.maximum}});
+    if (row.oversold.has_value()) out.back()["oversold"] = *row.oversold;
   }
   Show(args.output, out, [&] { return TableOf(rows); });
   return kExitOk;

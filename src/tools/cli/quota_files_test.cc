@@ -74,6 +74,26 @@ in_use:
   EXPECT_EQ(rows[3]["in_use"], 6'000);
 }
 
+TEST_F(QuotaFiles, ProductionBeyondTheCapacityIsRefusedOrShown) {
+  const auto run = [this](std::string_view oversold) {
+    return RunTaut(StrCat("get quota ", folder_.Write("sold.yaml", StrCat(R"(
+groups:
+  - {name: pool}
+  - {name: search, parent: pool, quotas: [{tier: production, resource: cpu, nominal: 130}]}
+capacity: [{resource: cpu, amount: 100, oversold: )",
+                                                                          oversold, "}]"))));
+  };
+  const Ran refused = run("refuse");
+  EXPECT_EQ(refused.code, kExitUsage);
+  EXPECT_THAT(refused.error,
+              HasSubstr("130 cores, are 30 cores above the capacity of 100 cores; expected less"));
+  const Ran accepted = run("accept");
+  EXPECT_EQ(accepted.code, kExitOk);
+  EXPECT_THAT(accepted.error, HasSubstr("warning: tier \"production\", cpu: the nominal quotas, 130 cores"));
+  EXPECT_THAT(accepted.out, HasSubstr(" oversold\n"));
+  EXPECT_THAT(accepted.out, HasSubstr("130 cores 30.0 cores\n"));
+}
+
 TEST_F(QuotaFiles, SayWhichLinesAreWrong) {
   const std::string bad =
       folder_.Write("bad.yaml", "groups: [{name: a, parent: a}, {name: b, parent: none}]\n");

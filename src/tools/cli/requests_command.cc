@@ -52,6 +52,9 @@ std::string QuotaTable(const Json& page, size_t width) {
   const bool has_history = std::ranges::any_of(all, [](const Json& row) { return row.contains("history"); });
   std::vector<std::string> head = {"group",    "tier",        "resource",       "quota",  "in use",
                                    "borrowed", "over\nquota", "available\nnow", "at most"};
+  const bool has_capacity =
+      std::ranges::any_of(all, [](const Json& row) { return row.contains("oversold"); });
+  if (has_capacity) head.emplace_back("oversold");
   if (has_history) head.insert(head.end(), {"95 % of\n14 days", "recom-\nmended"});
   TextTable table(head);
   for (const Json& row : all) {
@@ -60,6 +63,8 @@ std::string QuotaTable(const Json& page, size_t width) {
                                       Shortened(FieldText(row, "tier"), width), Shortened(resource, width)};
     for (const char* key : {"quota", "in_use", "borrowed", "over_quota", "available", "at_most"})
       cells.push_back(QuotaAmountText(resource, At(row, key)));
+    if (has_capacity)
+      cells.push_back(row.contains("oversold") ? QuotaAmountText(resource, At(row, "oversold")) : "");
     if (has_history) {
       for (const char* key : {"in_use_p95", "recommended"})
         cells.push_back(QuotaAmountText(resource, At(At(row, "history"), key)));

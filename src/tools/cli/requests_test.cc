@@ -30,6 +30,14 @@ TEST(Quota, HasTheUnitsOfItsResources) {
       "lab          batch       gpu          8           3         0        0           5          8\n");
 }
 
+TEST(Quota, ShowsWhatIsOversold) {
+  FakeTautd tautd;
+  Json page = QuotaPage();
+  page["rows"][0]["oversold"] = 30;
+  tautd.Set("GET /api/v1/quota", page);
+  EXPECT_THAT(tautd.Run("get quota").out, HasSubstr("120 cores 30.0 cores\n"));
+}
+
 TEST(Quota, SaysWhatIsNotCovered) {
   FakeTautd tautd;
   Json page = QuotaPage();

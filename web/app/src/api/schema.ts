@@ -87,7 +87,7 @@ export type QuotaAmounts = Record<string, number>;
 export type Quota = { measured: number | null; silent: boolean; queued: number; open: number; warnings: string[]; rows: QuotaRow[]; uncovered: UncoveredUse[] };
 // one group, tier and resource; cores of cpu, bytes of memory, units of others
 export type QuotaRow = { group: string; cohort: boolean; tier: string; resource: string; quota: number; in_use: number; borrowed: number; over_quota: number;
-  available: number; at_most: number; history?: QuotaHistory };
+  available: number; at_most: number; oversold?: number; history?: QuotaHistory };
 // of the last 14 days, by the highest of each hour; absent for a cohort and before the first window
 export type QuotaHistory = { hours: number; in_use_p95: number; in_use_peak: number; usage_p95?: number; usage_peak?: number; recommended?: number;
   reason: string };
