@@ -22,6 +22,7 @@ Json SizesJson(const SizeDistribution& d) {
           {"p99", d.p99},
           {"p99_9", d.p999},
           {"max", d.max},
+          {"top_1_percent_jobs", d.jobs - d.others.count()},
           {"top_1_percent_share", d.top_1_percent},
           {"top_0_1_percent_share", d.top_0_1_percent},
           {"squared_coefficient", d.squared_coefficient},

@@ -81,9 +81,10 @@ std::string SizesText(const TraceAnalysis& a) {
   return StrCat(
       table.Render(), "\n", compared.Render(),
       fmt::format(
-          "wait: mean, in mean service times (Pollaczek-Khinchine). With the largest 1 % of jobs in a\n"
-          "queue of their own, the others wait {} (CPU) and {} (memory) of their own.\n"
+          "wait: mean, in mean service times (Pollaczek-Khinchine). The largest 1 % are {} of {} jobs; with them\n"
+          "in a queue of their own, the others wait {} (CPU) and {} (memory) of their own.\n"
           "Correlation of a job's CPU and memory: {:.2f} (Google 2019: 0.97).\n",
+          a.sizes[0].jobs - a.sizes[0].others.count(), a.sizes[0].jobs,
           Number(MeanWait(0.5, a.sizes[0].others.squared_coefficient())),
           Number(MeanWait(0.5, a.sizes[1].others.squared_coefficient())), a.correlation));
 }
