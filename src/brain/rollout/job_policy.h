@@ -14,6 +14,7 @@
 #include "common/model/allowed_range.h"
 #include "common/model/job_version.h"
 #include "common/model/rollout.h"
+#include "common/model/throttle_control.h"
 
 namespace taut::brain {
 
@@ -71,6 +72,7 @@ struct JobPolicy {
   // Limit of starting tasks until a start was observed, as a multiple of the limit in force. Absent: starting
   // tasks have the limit in force.
   std::optional<double> startup_factor = 2;
+  ThrottleControlSettings throttle_control;
   bool in_template = false;  // true (Kubernetes only) if limits are set in the workload's template
   CanarySettings canary;
   std::string_view replica_policy;  // name in ReplicaPolicies(); "" if the owner sets the number of tasks

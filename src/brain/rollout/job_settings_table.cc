@@ -136,6 +136,14 @@ constexpr JobFieldRow kJobFieldRows[] = {
      "CPU limit in cpu.startup_window before the first observed start, as a multiple of the limit in "
      "force; none: the limit in force",
      kNumber, nullptr, TAUT_FIELD(startup_factor), 1, 10},
+    {"cpu.throttle_target",
+     "share of throttled periods at which the agent keeps each task by small steps of the CPU limit around the "
+     "recommended limit: 0.02 or 2%; empty: off, the limit stays at the recommended limit",
+     kNumber, nullptr, TAUT_FIELD(throttle_control.target), 0.001, 0.5},
+    {"cpu.throttle_low", "lowest limit by cpu.throttle_target, as a multiple of the recommended limit",
+     kNumber, nullptr, TAUT_FIELD(throttle_control.low), 0.1, 1},
+    {"cpu.throttle_high", "highest limit by cpu.throttle_target, as a multiple of the recommended limit",
+     kNumber, nullptr, TAUT_FIELD(throttle_control.high), 1, 10},
     {"in_template",
      "true: limits are set in the workload's pod template, which rolls out, instead of its pods, in "
      "Kubernetes; not in mode canary",

@@ -62,7 +62,7 @@ void Agent::Sample(const NodeTime& now) {
     // Spread the full readings over the samples by task id, so that no sample reads all files of all tasks.
     const auto every = static_cast<uint64_t>(options_.all_every);
     const bool all = (sample_ + id) % every == 0;
-    const bool deep = all || IsProbeRead(*it->second, now);
+    const bool deep = all || IsProbeRead(*it->second, now) || it->second->throttle.has_value();
     Look(*it->second, deep ? ReadDepth::kAll : ReadDepth::kUsage, now);
     if (all && (sample_ + id) / every % kCompareEvery == 0 && tasks_.contains(id)) {
       CompareLimits(*tasks_.at(id), now);
@@ -80,6 +80,7 @@ void Agent::Sample(const NodeTime& now) {
     task->meter.CloseUntil(now.at, closed);
     PutNeeded(*task, closed);
     for (NodeWindow& w : closed) windows_[w.window].emplace_back(id, std::move(w));
+    CheckThrottleControl(*task, now);
     for (LimitLane& lane : task->lanes) {
       lane.NotAfter(now.at.seconds());
       if (lane.mover.target().has_value() && (moving.empty() || moving.back() != task.get())) {
@@ -165,6 +166,12 @@ void Agent::SendWindows(const NodeTime& now) {
 
 void Agent::Stop(const NodeTime& now) {
   const std::set<std::string_view> paths = GroupPaths();
+  std::vector<AgentTask*> steered;
+  for (const auto& [id, task] : tasks_) {
+    if (task->of(Resource::kCpu).mover.steered.has_value()) steered.push_back(task.get());
+    EndThrottleControl(*task);
+  }
+  Move(steered, now);
   // End guard and probe before SetByTier, which skips a task whose memory.high the guard or a probe owns.
   for (const auto& [id, task] : tasks_) {
     EndThrottle(*task, FiguresOf(*task), "tautlet stops", now);

@@ -264,6 +264,15 @@ class Agent {
   void OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now);
   void OnOom(AgentTask& task, uint64_t kills, const NodeTime& now);
   void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
+  // ---- control of throttling (agent_throttle.cc) ----
+  // Returns the bounds within which the task's CPU limit may be moved; nullopt: the ordered limit stays.
+  std::optional<ThrottleBounds> ThrottleBoundsOf(const AgentTask& task, const NodeTime& now) const;
+  // Moves the CPU limit by at most one step. Returns false if throttling of this task is not controlled.
+  bool ControlThrottling(AgentTask& task, const ThrottleReading& reading, const NodeTime& now);
+  // Ends the control if its conditions no longer hold; the next move restores the ordered limit.
+  void CheckThrottleControl(AgentTask& task, const NodeTime& now);
+  static void EndThrottleControl(AgentTask& task);
+  void TakeThrottleTerms(const taut::agent::v1::Terms& terms);
   // Writes a limit that the agent raised by itself. `why` must be a literal: the lane keeps a view of the
   // text.
   void MoveRaised(AgentTask& task, LimitLane& lane, std::string_view why, const NodeTime& now);
@@ -311,6 +320,8 @@ class Agent {
 
   const AgentOptions options_;
   const Parts parts_;
+  // Terms of the control of throttling, by job. Kept in memory only: tautd sends them with each connection.
+  std::map<std::string, taut::agent::v1::ThrottleControl> throttle_terms_;
   MemoryGuard guard_;
   std::optional<MemoryNow> memory_now_;  // last reading; absent: no guard, or memory could not be read
   int64_t guarded_us_ = INT64_MIN / 2, scored_us_ = INT64_MIN / 2;

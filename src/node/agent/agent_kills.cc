@@ -222,6 +222,12 @@ void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const N
   const bool counts = periods.has_value() && throttled.has_value() && *reading.cpu_periods > *periods &&
                       *reading.cpu_throttled_periods >= *throttled;
   if (!counts || !MayRaise(task.found, *task.rule) || task.rule->cpu != CpuStyle::kHard) return;
+  if (ControlThrottling(task,
+                        {*reading.cpu_periods - *periods, *reading.cpu_throttled_periods - *throttled,
+                         task.meter.cpu_cores()},
+                        now)) {
+    return;
+  }
   LimitLane& lane = task.of(Resource::kCpu);
   // Raise at most to the owner's limit, at which the owner accepts throttling.
   std::optional<double> upper = UpperOf(task, Resource::kCpu);

@@ -40,6 +40,7 @@ void Agent::TakeOrders(const NodeTime& now) {
 }
 
 void Agent::TakeTerms(const pb::Terms& terms) {
+  TakeThrottleTerms(terms);
   JobTerms out;
   out.apply = terms.apply();
   if (terms.has_cpu_upper_cores()) out.cpu_upper = terms.cpu_upper_cores();
@@ -259,6 +260,7 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
 // Logs that the limit has reached its target, or its nearest possible value.
 void Agent::ActOnTarget(AgentTask& task, Resource r) {
   LimitLane& lane = task.of(r);
+  if (lane.mover.steered.has_value()) lane.from.reset();  // small steps are not logged
   if (!lane.from.has_value()) return;
   const LimitValue from = *std::exchange(lane.from, std::nullopt);
   const bool is_local = lane.why != "order" && !lane.why.empty();
@@ -293,6 +295,8 @@ void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
   std::string text = lane.mover.Sentence();
   if (state == MoveState::kRefused) {
     text = is_final ? StrCat(lane.error, " (", text, ")") : lane.error;
+  } else if (lane.mover.steered.has_value()) {
+    text = "the agent moves the limit around the ordered one (cpu.throttle_target)";
   } else if (text.empty()) {
     text = lane.note.empty() ? AboveText(task, r, lane.mover.current()) : lane.note;
   }

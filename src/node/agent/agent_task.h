@@ -22,6 +22,7 @@
 #include "node/agent/task_group.h"
 #include "node/agent/task_meter.h"
 #include "node/agent/task_rule.h"
+#include "node/agent/throttle_control.h"
 #include "node/agent/tier_options.h"
 
 namespace taut::node {
@@ -140,6 +141,7 @@ struct AgentTask {
   GrowthWatch growth;                    // growth of the memory usage
   int64_t compared_us = INT64_MIN;       // steady time at which in_force was read
   std::optional<int64_t> started_us;     // steady time; absent: an unknown time before the agent's start
+  int64_t cuts_from_us = INT64_MIN;      // steady time at which the start-up grace ends
   OomTally ooms;
   TaskTier tier;
   ResetBudget resets;
@@ -153,6 +155,9 @@ struct AgentTask {
     std::optional<double> usage;
     int64_t at_us = INT64_MIN / 2;  // steady time of the reading
   } probe_read;                     // values of the last full reading
+  // Present while the agent controls the share of throttled periods; read_us: steady time of its last reading.
+  std::optional<ThrottleControl> throttle;
+  int64_t throttle_read_us = 0;
   // Indexed by LimitKind, for values that tiers set. is_others: another program changed the value, and the agent
   // does not change it again. is_refused: the kernel refused the value.
   std::array<bool, kNumLimitKinds> is_others{}, is_refused{};

@@ -84,7 +84,10 @@ void Agent::TidyLedger(const NodeTime& now) {
     for (const auto& [job, terms] : parts_.ledger->terms()) {
       if (!jobs.contains(job)) over.push_back(job);
     }
-    for (const std::string& job : over) parts_.ledger->ForgetTerms(job);
+    for (const std::string& job : over) {
+      parts_.ledger->ForgetTerms(job);
+      throttle_terms_.erase(job);
+    }
   }
   (void)parts_.ledger->Save();  // leftover entries do no harm
 }
@@ -191,6 +194,7 @@ bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   for (LimitLane& lane : task.lanes) {
     lane.said.reset();
     lane.mover.ForgetRefusals();
+    lane.mover.steered.reset();
     if (is_new) lane.others_s.reset();  // another program changed only the previous task's limit
   }
   departed_.erase(old);
@@ -215,7 +219,8 @@ void Agent::HoldInGrace(AgentTask& task) {
   const int64_t grace_s = task.rule->startup_grace_s.value_or(of_job.value_or(kStartupGraceS));
   const auto grace_us =
       static_cast<int64_t>(static_cast<double>(grace_s) / options_.speed * kMicrosPerSecond);
-  for (LimitLane& lane : task.lanes) lane.mover.HoldCutsUntil(*task.started_us + grace_us);
+  task.cuts_from_us = *task.started_us + grace_us;
+  for (LimitLane& lane : task.lanes) lane.mover.HoldCutsUntil(task.cuts_from_us);
 }
 
 void Agent::NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, const NodeTime& now) {

@@ -54,6 +54,7 @@ void LimitMover::SetTarget(std::optional<double> limit, std::optional<int64_t> d
   // An order that was decided after the kill takes the kill into account: the kill's floor is no longer needed.
   if (!decided_s || MayFollow(*decided_s)) oom_floor_.reset();
   if (has_target_ && target_ == limit) return;
+  steered.reset();
   target_ = limit;
   has_target_ = true;
   refusals_ = 0;
@@ -62,6 +63,7 @@ void LimitMover::SetTarget(std::optional<double> limit, std::optional<int64_t> d
 void LimitMover::ClearTarget() {
   has_target_ = false;
   target_.reset();
+  steered.reset();
   SetState(MoveState::kIdle, Obstacle::kNone);
 }
 
@@ -73,6 +75,7 @@ void LimitMover::SetState(MoveState state, Obstacle obstacle) {
 double LimitMover::Goal(int64_t now_us) {
   double goal = Amount(target_);
   obstacle_ = Obstacle::kNone;
+  if (steered) return *steered;
   if (oom_floor_ && *oom_floor_ - goal > Tolerance(goal)) {
     goal = *oom_floor_;
     obstacle_ = Obstacle::kOomFloor;

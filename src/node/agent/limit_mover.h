@@ -68,6 +68,10 @@ struct MoveStatus {
 // (64 KiB, 0.01 cores). Times are steady microseconds unless their names end in `_s`. Not thread-safe.
 class LimitMover {
  public:
+  // CPU limit that replaces an ordered limit and the floor of throttling (control of throttling). A change of the
+  // target resets it.
+  std::optional<double> steered;
+
   LimitMover(Resource resource, const MoverOptions& options) : resource_(resource), options_(options) {}
 
   // Sets the limit in force as read back (absent: none): at the start, after every write, and when another

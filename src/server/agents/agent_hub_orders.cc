@@ -86,6 +86,13 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
   if (standing.upper[0].has_value()) terms->set_cpu_upper_cores(*standing.upper[0]);
   if (standing.upper[1].has_value()) terms->set_memory_upper_bytes(*standing.upper[1]);
   terms->set_startup_grace_s(static_cast<uint32_t>(standing.startup_grace_s));
+  if (const ThrottleControlSettings& control = standing.throttle_control; control.target.has_value()) {
+    pb::ThrottleControl& sent = *terms->mutable_throttle_control();
+    sent.set_target(*control.target);
+    sent.set_low(control.low);
+    sent.set_high(control.high);
+    if (standing.lower_cores.has_value()) sent.set_lower_cores(*standing.lower_cores);
+  }
   if (!applies || !due.task.managed) return;
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);

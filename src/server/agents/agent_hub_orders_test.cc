@@ -308,6 +308,14 @@ TEST(AgentHubOrders, TermsFollowTheMode) {
   ASSERT_TRUE(SetOne(cell.control(), job, "startup_grace", "2m", "anna").ok());
   ASSERT_TRUE(cell.Tick().ok());
   EXPECT_EQ(cell.server.Terms(a).back().startup_grace_s(), 120U);
+  EXPECT_FALSE(cell.server.Terms(a).back().has_throttle_control());
+  ASSERT_TRUE(SetOne(cell.control(), job, "cpu.throttle_target", "2%", "anna").ok());
+  ASSERT_TRUE(SetOne(cell.control(), job, "cpu.lower", "0.25", "anna").ok());
+  ASSERT_TRUE(cell.Tick().ok());
+  EXPECT_EQ(cell.server.Terms(a).back().throttle_control().target(), 0.02);
+  EXPECT_EQ(cell.server.Terms(a).back().throttle_control().low(), 0.7);
+  EXPECT_EQ(cell.server.Terms(a).back().throttle_control().high(), 2);
+  EXPECT_EQ(cell.server.Terms(a).back().throttle_control().lower_cores(), 0.25);
   ASSERT_TRUE(SetOne(cell.control(), job, "mode", "observe", "anna").ok());
   ASSERT_TRUE(cell.Tick().ok());
   EXPECT_FALSE(cell.server.Terms(a).back().apply());

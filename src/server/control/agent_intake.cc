@@ -12,6 +12,8 @@ std::optional<StandingTerms> AgentIntake::Standing(const TaskRef& ref, const std
                       .in_force = {},
                       .upper = {},
                       .startup_grace_s = brain::StartupGraceSeconds(*job.policy),
+                      .throttle_control = job.policy->throttle_control,
+                      .lower_cores = job.policy->bounds(Resource::kCpu).lower,
                       .knows_settings = !job.awaits_owner};
   for (const Resource r : kResources) {
     const brain::LiveLane& lane = job.of(r);

@@ -14,6 +14,7 @@
 #include "common/base/time.h"
 #include "common/model/reported_window.h"
 #include "common/model/rollout.h"
+#include "common/model/throttle_control.h"
 #include "common/model/tier_act.h"
 
 namespace taut::server {
@@ -37,7 +38,9 @@ struct StandingTerms {
   PerResource<std::optional<double>> upper;     // greatest value that may be set
   PerResource<int64_t> decided_s{};  // time of the decision on in_force, by the cell's clock; 0 if never
   int64_t startup_grace_s = 0;       // time after a task's start in which no limit is lowered, seconds
-  bool knows_settings = true;        // false while the owner's settings are unknown, so the mode may change
+  ThrottleControlSettings throttle_control;
+  std::optional<double> lower_cores;  // lowest CPU limit that the job allows
+  bool knows_settings = true;         // false while the owner's settings are unknown, so the mode may change
 };
 
 // Thread-safe.
