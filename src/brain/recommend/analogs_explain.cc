@@ -1,6 +1,9 @@
 // Explains recommendations of analogs.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "brain/recommend/analogs.h"
 #include "common/base/strings.h"
@@ -20,6 +23,17 @@ std::string NotReady(const AnalogFleet& fleet) {
         fleet.rows_seen(), settings.min_rows);
   }
   return fmt::format("The fleet is too young to forecast from: it has less than {} days", settings.min_days);
+}
+
+// Returns a sentence if a job's own days are too few to judge its target share. With 3 expected OOM-days, 1 job in
+// 20 has none (e^-3), so fewer do not tell a kept target from a smaller share.
+std::string TooFewDays(double order, uint32_t days, std::string_view day) {
+  constexpr double kLeastExpected = 3;
+  if (order * days >= kLeastExpected) return "";
+  return fmt::format(
+      " At this order {:.2g} {}s are expected in {} days: the job alone cannot show whether the order is kept; "
+      "the forecast rests on the fleet.",
+      order * days, day, days);
 }
 
 }  // namespace
@@ -55,6 +69,7 @@ void AnalogsRecommender::Explain(Reason& reason) const {
       similar.size(), above, reason.days, reason.days_over, RiskText(*reason.chance),
       choice_.kept && limit == choice_.limit ? "; the limit before was close enough to the best to stay"
                                              : "");
+  if (job_.order.has_value()) reason.sentence += TooFewDays(*job_.order, reason.days, day);
   reason.facts.push_back({"highest peak of the last 7 days", job.week_peak, unit});
   reason.facts.push_back(
       {fmt::format("price of {} {}", a, day), price_, StrCat(UnitOf(resource).one, "-days")});

@@ -62,6 +62,27 @@ TEST(AnalogsExplain, TheFiguresAreThoseOfTheDecision) {
   EXPECT_THAT(own.sentence, HasSubstr("(20 % ordered for this job)"));
 }
 
+// Few days of one job do not show a small share.
+TEST(AnalogsExplain, SaysThatTheJobAloneCannotShowItsOrder) {
+  const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
+  const auto sentence = [&](std::optional<double> order) {
+    AnalogsRecommender r(fleet, nullptr, OomSettings(), AnalogJob{.day_start = 0, .order = order});
+    FleetRows rows;
+    for (int32_t day = kFirst; day < kFirst + 20; ++day) {
+      r.StartDay(day);
+      Use(r, day * kWindowsPerDay, kUsual);
+      r.EndDay(day, rows);
+    }
+    r.StartDay(kFirst + 20);
+    (void)r.Recommend(WindowId{(kFirst + 20) * kWindowsPerDay});
+    return Explained(r).sentence;
+  };
+  EXPECT_THAT(sentence(0.01), HasSubstr("At this order 0.2 OOM-days are expected in 20 days: the job alone "
+                                        "cannot show whether the order is kept"));
+  EXPECT_THAT(sentence(0.2), Not(HasSubstr("cannot show"))) << "4 are expected";
+  EXPECT_THAT(sentence({}), Not(HasSubstr("cannot show"))) << "no order of its own";
+}
+
 // The explanation refers to the limit in force, which a wrapper may have lowered.
 TEST(AnalogsExplain, SpeaksOfTheLimitInForce) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
