@@ -16,11 +16,16 @@ namespace {
 constexpr double kStartPrice = 1430;  // price at a target share of kStartShare
 constexpr double kStartShare = 0.001;
 constexpr double kStartSlope = -1.77;
-constexpr double kDialStep = 0.03;
-constexpr double kDialMost = 1.5;  // bound on the logarithm of (observed share / target share)
+// The logarithm of the price moves by the misses times a gain, which falls with the mean square of the misses.
+constexpr double kMostGain = 1, kLeastGain = 0.03;
+constexpr double kMostStep = 1;                         // highest move of a day
+constexpr double kMostMiss = 50;                        // greatest miss that is noted as noise
+constexpr double kNoisePrior = 4, kNoisePriorDays = 3;  // assumed mean square, and its weight
+constexpr double kSmallFleet = 30;                      // number of jobs at which the gain is half
+const double kNoiseDecay = std::exp2(-1.0 / 60);
 constexpr double kLeastPrice = 10, kMostPrice = 20'000;
+constexpr double kControlled = -1;               // first value of a state with the control of the price
 const double kFleetDecay = std::exp2(-1.0 / 7);  // decay per day, with a half-life of 7 days
-constexpr double kFleetPriorDays = 7;
 constexpr int32_t kSeasonedWindows = 14 * kWindowsPerDay;  // younger jobs do not change the price
 // The charge for a change, in windows of a mean job's limit.
 constexpr double kLeastCharge = 45, kChargeOfPrice = 2.5;
@@ -40,26 +45,30 @@ constexpr double kOwnSlope = 3, kOwnMost = 2;
 constexpr double kOwnPriorWindows = 3 * kWindowsPerDay;
 constexpr double kLeastOwnPrice = 1.1;  // at a price of 1, no reservation is worth its cost
 constexpr float kRescaleAt = 1e15F;
-// Usage at the limit counts as a need of this multiple of the limit. With a smaller factor, the limit would settle
-// at a level that throttles work.
+// Usage at the limit counts as a need of this multiple of the limit. With a smaller factor, the limit would
+// settle at a level that throttles work.
 constexpr double kNeedAtLimit = 2;
+// The need that the count of work assumes, as a multiple of the limit, and the share of the first window at a
+// limit in which the tasks had the need that a later window shows.
+constexpr double kCountedNeedAtLimit = 1.3;
+constexpr float kShareOfFirstWindow = 0.5F;
 
 constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
 
 using Levels = std::array<float, WorkFunctionRecommender::kLevels>;
 
-// Calls fn(need, share) for each task's assumed need and its share of the tasks' time. The need is assumed
-// because usage at the limit, or in a throttled period, does not show the need.
+// Calls fn(need, share) for each task's assumed need and its share of the tasks' time. Usage at the limit, or in a
+// throttled period, does not show the need, which is assumed to be `at_limit` times the limit.
 template <typename Fn>
-void ForEachNeed(const Signal& signal, Fn fn) {
+void ForEachNeed(const Signal& signal, double at_limit, Fn fn) {
   const float share = 1 / static_cast<float>(signal.tasks.size());
   const double throttled = ThrottledShareBelow(signal);
   for (const TaskUsage& t : signal.tasks) {
     if (IsAtLimit(signal, t.peak)) {
-      fn(static_cast<float>(kNeedAtLimit * *signal.cut_at), share);
+      fn(static_cast<float>(at_limit * *signal.cut_at), share);
     } else if (throttled > 0) {
       const double cut_at = *signal.cut_at;
-      fn(static_cast<float>(kNeedAtLimit * cut_at), static_cast<float>(share * throttled));
+      fn(static_cast<float>(at_limit * cut_at), static_cast<float>(share * throttled));
       if (throttled == 1) continue;
       const double rest = std::max(0.0, (t.peak - throttled * cut_at) / (1 - throttled));
       fn(static_cast<float>(rest), static_cast<float>(share * (1 - throttled)));
@@ -102,7 +111,8 @@ void WorkFunctionFleet::SetPrice(double price, double share) {
 }
 
 double WorkFunctionFleet::PriceFor(double share) const {
-  return price_ * std::pow(share / settings_.order(resource_), kStartSlope);
+  if (settings_.price > 0) return price_ * std::pow(share / settings_.order(resource_), kStartSlope);
+  return kStartPrice * std::pow(share / kStartShare, kStartSlope);
 }
 
 WorkFunctionFleet WorkFunctionFleet::With(const WorkFunctionSettings& settings) const {
@@ -110,6 +120,7 @@ WorkFunctionFleet WorkFunctionFleet::With(const WorkFunctionSettings& settings) 
   copy.mean_size_ = mean_size_;
   copy.over_ = over_;
   copy.used_ = used_;
+  copy.control_ = control_;
   if (settings_.price <= 0) copy.SetPrice(price_, settings_.order(resource_));
   return copy;
 }
@@ -129,30 +140,55 @@ void WorkFunctionFleet::CloseDay(const FleetRows& rows) {
 }
 
 void WorkFunctionFleet::CloseDay(const WorkShare& day) {
-  const double over = day.over.value();
   const double used = day.used.value();
   if (day.jobs > 0) mean_size_ = day.size.value() / static_cast<double>(day.jobs);
   if (used <= 0) return;
-  over_ = kFleetDecay * over_ + over;
+  over_ = kFleetDecay * over_ + day.over.value();
   used_ = kFleetDecay * used_ + used;
-  if (settings_.price > 0) return;
-  const double order = settings_.order(resource_);
-  const double prior = kFleetPriorDays * used;
-  const double share = (over_ + order * prior) / (used_ + prior);
-  const double missed = std::clamp(std::log(share / order), -kDialMost, kDialMost);
-  price_ = std::clamp(price_ * std::exp(kDialStep * missed), kLeastPrice, kMostPrice);
+  if (settings_.price <= 0) MovePrice(day);
+}
+
+// Adaptive conformal inference: the price integrates the misses, so that their mean vanishes whatever the jobs do,
+// unless the price is at a bound. The gain depends on earlier days alone and does not weigh misses by their sign.
+void WorkFunctionFleet::MovePrice(const WorkShare& day) {
+  const double over = day.over.value(), used = day.used.value();
+  Control& c = control_;
+  c.work_days = kFleetDecay * c.work_days + 1;
+  const double ordered = settings_.order(resource_) * used_ / c.work_days;
+  const double miss = (over - settings_.order(resource_) * used) / ordered;
+  const double noise = (kNoisePrior * kNoisePriorDays + c.squares) / (kNoisePriorDays + c.days);
+  const double fleet = static_cast<double>(day.jobs) / (static_cast<double>(day.jobs) + kSmallFleet);
+  const double gain = fleet * std::max(kLeastGain, kMostGain / ((1 + noise) * (1 + noise)));
+  c.owed += miss;
+  const double step = std::clamp(gain * c.owed, -kMostStep, kMostStep);
+  const double moved = price_ * std::exp(step);
+  price_ = std::clamp(moved, kLeastPrice, kMostPrice);
+  c.owed = price_ == moved ? c.owed - step / gain : 0;
+  c.squares = kNoiseDecay * c.squares + std::pow(std::min(std::abs(miss), kMostMiss), 2);
+  c.days = kNoiseDecay * c.days + 1;
 }
 
 void WorkFunctionFleet::Save(ByteWriter& out) const {
+  Control c = control_;
+  out.Put(kControlled);
   for (const double v : {settings_.order(resource_), price_, mean_size_, over_, used_}) out.Put(v);
+  for (const double* v : c.fields()) out.Put(*v);
 }
 
 absl::Status WorkFunctionFleet::Load(ByteReader& in) {
-  double read[5];
-  bool possible = true;
-  for (double& v : read) {
+  double read[5] = {in.Get<double>()};
+  const bool controlled = read[0] == kControlled;
+  if (controlled) read[0] = in.Get<double>();
+  bool possible = IsStoredAmount(read[0]);
+  for (double& v : std::span(read).subspan(1)) {
     v = in.Get<double>();
     possible = possible && IsStoredAmount(v);
+  }
+  // An older state has no control: its sums are those of many days.
+  Control control{.work_days = 1 / (1 - kFleetDecay)};
+  for (double* v : control.fields()) {
+    if (controlled) *v = in.Get<double>();
+    possible = possible && std::isfinite(*v) && (v == &control.owed || *v >= 0);
   }
   if (absl::Status s = in.status("work function: fleet"); !s.ok()) return s;
   if (!possible || read[0] <= 0 || read[1] <= 0) {
@@ -162,6 +198,7 @@ absl::Status WorkFunctionFleet::Load(ByteReader& in) {
   mean_size_ = read[2];
   over_ = read[3];
   used_ = read[4];
+  control_ = control;
   return absl::OkStatus();
 }
 
@@ -245,7 +282,7 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
     // For each level: the share of the tasks' time with a need above the level, and the sum of these needs.
     std::array<float, kLevels> count{};
     std::array<float, kLevels> sum{};
-    ForEachNeed(signal, [&](float need, float share) {
+    ForEachNeed(signal, kNeedAtLimit, [&](float need, float share) {
       const auto at = static_cast<size_t>(LevelOf(fleet_->resource(), need));
       count[at] += share;
       sum[at] += share * need;
@@ -286,7 +323,7 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
     for (float& w : weights_.values()) w /= weight_;
     weight_ = 1;
   }
-  ForEachNeed(signal, [this](float need, float share) {
+  ForEachNeed(signal, kNeedAtLimit, [this](float need, float share) {
     *weights_.FindOrInsert(static_cast<Bucket>(LevelOf(fleet_->resource(), need))) += weight_ * share;
   });
   if (last_window_ == INT32_MIN) first_window_ = window;
@@ -302,10 +339,10 @@ void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
   for (const TaskUsage& t : signal.tasks) {
     if (!IsAtLimit(signal, t.peak)) continue;
     cut = true;
-    cuts_.Add(limit, std::max(0.0, kNeedAtLimit * *signal.cut_at - limit));
+    cuts_.Add(limit, std::max(0.0, kCountedNeedAtLimit * *signal.cut_at - limit));
   }
   if (cut || cuts_.windows <= 0) return;
-  const float more = cuts_.Correction(signal.peak);
+  const float more = cuts_.Correction(signal.peak, kShareOfFirstWindow);
   for (float* sum : {&over_, &used_, &day_over_, &day_used_}) *sum = std::max(0.0F, *sum + more);
   cuts_ = {};
 }
@@ -314,7 +351,7 @@ void WorkFunctionRecommender::CountWork(const Signal& signal, double limit) {
   const auto tasks = static_cast<float>(signal.tasks.size());
   const bool ahead = AheadAt(signal.window.index) > level_;
   const double lower = level_ >= 0 ? Level(fleet_->resource(), level_) : HUGE_VAL;
-  ForEachNeed(signal, [&](float need, float share) {
+  ForEachNeed(signal, kCountedNeedAtLimit, [&](float need, float share) {
     const auto above = static_cast<float>(need > limit ? need - limit : 0);
     used_ += tasks * share * need;
     day_used_ += tasks * share * need;

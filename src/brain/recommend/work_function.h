@@ -43,7 +43,8 @@ class WorkFunctionFleet {
 
   // Returns the price of one window of one core (byte) above the limit, in windows of one reserved core (byte).
   double price() const { return price_; }
-  // Returns the initial price for a target share of `share`, derived from the fleet's price.
+  // Returns the initial price for a target share of `share`: derived from a fixed price, else from the constants,
+  // because the fleet's price also compensates for the fleet's past.
   double PriceFor(double share) const;
   // Returns the decayed share of the jobs' work above their limits, with a half-life of 7 days. Only jobs with
   // at least 14 days of history and no own target share count; nullopt before the first such job.
@@ -68,12 +69,21 @@ class WorkFunctionFleet {
 
  private:
   void SetPrice(double price, double share);
+  void MovePrice(const WorkShare& day);
 
   Resource resource_;
   WorkFunctionSettings settings_;
   double price_;
   double mean_size_ = 0;        // mean of FleetWork::size over the last day; 0: unknown
   double over_ = 0, used_ = 0;  // decayed sums of work above limits and of all work
+  // The conformal control of the price. A miss is a day's work above the limits less the target, in targets of a
+  // mean day.
+  struct Control {
+    double work_days = 0;          // decayed number of days in used_
+    double squares = 0, days = 0;  // decayed sums of squared misses and of days
+    double owed = 0;               // misses that the price has yet to follow
+    std::array<double*, 4> fields() { return {&work_days, &squares, &days, &owed}; }
+  } control_;
 };
 
 // The recommender of one job and resource.

@@ -22,6 +22,7 @@ namespace {
 using Levels = WorkFunctionRecommender;
 constexpr Resource kOf = Resource::kCpu;
 constexpr double kNearTheLimit = 0.97, kNeedOfCut = 2, kThrottledFrom = 0.01;
+constexpr double kCountedNeedOfCut = 1.3, kShareOfFirstWindow = 0.5;
 constexpr double kHalfLife = 14 * kWindowsPerDay;
 
 struct Need {
@@ -34,7 +35,7 @@ bool IsCut(const Signal& s, double usage) {
 }
 double Throttled(const Signal& s) { return s.cut_at.has_value() ? s.throttled.value_or(0) : 0; }
 
-std::vector<Need> NeedsOf(const Signal& s) {
+std::vector<Need> NeedsOf(const Signal& s, double of_cut = kNeedOfCut) {
   std::vector<Need> out;
   const auto n = static_cast<double>(s.tasks.size());
   const double each = 1 / n;
@@ -43,9 +44,9 @@ std::vector<Need> NeedsOf(const Signal& s) {
   const double t = at_limit < n ? std::max(0.0, Throttled(s) * n - at_limit) / (n - at_limit) : 0;
   for (const TaskUsage& task : s.tasks) {
     if (IsCut(s, task.peak)) {
-      out.push_back({kNeedOfCut * *s.cut_at, each});
+      out.push_back({of_cut * *s.cut_at, each});
     } else {
-      if (t > 0) out.push_back({kNeedOfCut * *s.cut_at, each * t});
+      if (t > 0) out.push_back({of_cut * *s.cut_at, each * t});
       if (t < 1)
         out.push_back({std::max(0.0, (task.peak - t * s.cut_at.value_or(0)) / (1 - t)), each * (1 - t)});
     }
@@ -89,7 +90,7 @@ class Definition {
     Pay(NeedsOf(s));
     Remember(s);
     const auto tasks = static_cast<double>(s.tasks.size());
-    for (const Need& need : NeedsOf(s)) {
+    for (const Need& need : NeedsOf(s, kCountedNeedOfCut)) {
       const double over = level_ >= 0 ? tasks * need.share * std::max(0.0, need.usage - limit_) : 0;
       used_ += tasks * need.share * need.usage;
       day_used_ += tasks * need.share * need.usage;
@@ -212,13 +213,13 @@ class Definition {
       cut = true;
       cuts_ += 1;
       cut_limits_ += limit_;
-      cut_over_ += std::max(0.0, kNeedOfCut * *s.cut_at - limit_);
+      cut_over_ += std::max(0.0, kCountedNeedOfCut * *s.cut_at - limit_);
     }
     if (cut || cuts_ == 0) return;
     const double over = cuts_ * s.peak - cut_limits_;
     if (over > 0) {
       for (double* sum : {&over_, &used_, &day_over_, &day_used_})
-        *sum = std::max(0.0, *sum + over - cut_over_);
+        *sum = std::max(0.0, *sum + over * (cuts_ - 1 + kShareOfFirstWindow) / cuts_ - cut_over_);
     }
     cuts_ = cut_limits_ = cut_over_ = 0;
   }

@@ -18,7 +18,7 @@ TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
     const double start = fleet.price();
     FleetRow row;
     row.work = FleetWork{.over = delivered * 1000, .used = 1000, .size = 4, .seasoned = true};
-    for (int day = 0; day < 30; ++day) fleet.CloseDay({row});
+    for (int day = 0; day < 30; ++day) fleet.CloseDay(FleetRows(100, row));
     if (delivered > settings.cpu_throttled) {
       EXPECT_GT(fleet.price(), 1.5 * start);
     } else {
@@ -43,7 +43,7 @@ TEST(WorkFunctionFleet, AnotherOrderMovesThePriceThatWasLearnt) {
   WorkFunctionFleet fleet(Resource::kCpu, settings);
   FleetRow row;
   row.work = FleetWork{.over = 10, .used = 1000, .size = 4, .seasoned = true};
-  for (int day = 0; day < 20; ++day) fleet.CloseDay({row});
+  for (int day = 0; day < 20; ++day) fleet.CloseDay(FleetRows(100, row));
   WorkFunctionSettings looser = settings;
   looser.cpu_throttled = 0.005;
   const double learnt = fleet.price() / WorkFunctionFleet(Resource::kCpu, settings).price();

@@ -65,7 +65,9 @@ TEST(WorkFunctionPrice, MovesByTheFormula) {
   double price = 1430;
   double over = 0;
   double used = 0;
+  double work_days = 0, squares = 0, days = 0, owed = 0;
   const double decay = std::exp2(-1.0 / 7);
+  const double forget = std::exp2(-1.0 / 60);
   for (int day = 0; day < 40; ++day) {
     // The share is far too high, then 0, then slightly too high.
     const double share = day < 10 ? 0.05 : day < 25 ? 0 : 0.0012;
@@ -73,8 +75,14 @@ TEST(WorkFunctionPrice, MovesByTheFormula) {
     fleet.CloseDay({WorkOf(share * work, work, 4), WorkOf(7, 500, 1, false), FleetRow()});
     over = decay * over + share * work;
     used = decay * used + work;
-    const double now = (over + 0.001 * 7 * work) / (used + 7 * work);
-    price *= std::exp(0.03 * std::clamp(std::log(now / 0.001), -1.5, 1.5));
+    work_days = decay * work_days + 1;
+    const double miss = (share - 0.001) * work / (0.001 * used / work_days);
+    const double gain = 2.0 / 32 * std::max(0.03, 1 / std::pow(1 + (12 + squares) / (3 + days), 2));
+    const double step = std::clamp(gain * (owed + miss), -1.0, 1.0);
+    owed = price * std::exp(step) > 20'000 || price * std::exp(step) < 10 ? 0 : owed + miss - step / gain;
+    price = std::clamp(price * std::exp(step), 10.0, 20'000.0);
+    squares = forget * squares + std::pow(std::min(std::abs(miss), 50.0), 2);
+    days = forget * days + 1;
     ASSERT_NEAR(fleet.price() / price, 1, 1e-9) << day;
     ASSERT_NEAR(*fleet.share_over(), over / used, 1e-9);
     EXPECT_DOUBLE_EQ(fleet.change_charge(99), 2.5 * fleet.change_windows()) << "of the mean of 4 and 1";
@@ -94,7 +102,7 @@ TEST(WorkFunctionPrice, MovesByTheFormula) {
 TEST(WorkFunctionPrice, StaysWithinItsBounds) {
   for (const double share : {1.0, 0.0}) {
     WorkFunctionFleet fleet(Resource::kCpu, Ordered(share > 0 ? 0.0002 : 0.05));
-    for (int day = 0; day < 150; ++day) fleet.CloseDay({WorkOf(share * 1000, 1000, 4)});
+    for (int day = 0; day < 150; ++day) fleet.CloseDay(FleetRows(100, WorkOf(share * 1000, 1000, 4)));
     EXPECT_EQ(fleet.price(), share > 0 ? 20'000 : 10);
   }
 }
@@ -288,7 +296,8 @@ TEST(WorkFunctionAccount, AJobIsSeasonedAfterTwoWeeks) {
       << "one with its own order is no part of the fleet's";
 }
 
-// Usage that the limit cuts off counts as a need of twice the limit, until the first window without a cut.
+// Usage that the limit cuts off counts as a need of 1.3 times the limit, until the first window without a cut
+// shows a higher need. The tasks had this need in half of the first window.
 TEST(WorkFunctionAccount, CutWorkIsJudgedByTheWindowAfter) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
   struct Case {
@@ -296,8 +305,8 @@ TEST(WorkFunctionAccount, CutWorkIsJudgedByTheWindowAfter) {
     double after;
     double over, used;
   };
-  for (const Case& c :
-       {Case{1, 0.5, 1, 2.5}, Case{1, 3, 4, 6}, Case{2, 3, 6, 9}, Case{1, 1, 1, 3}, Case{2, 1.5, 1.5, 4.5}}) {
+  for (const Case& c : {Case{1, 0.5, 0.3, 1.8}, Case{1, 3, 3, 5}, Case{2, 3, 5, 8}, Case{1, 1, 0.3, 2.3},
+                        Case{2, 1.5, 1.25, 4.25}}) {
     Account job(fleet);
     for (int i = 0; i < c.cuts; ++i) job.Window({1}, 1, true);
     job.Window({c.after}, 1);
@@ -307,19 +316,19 @@ TEST(WorkFunctionAccount, CutWorkIsJudgedByTheWindowAfter) {
   }
 }
 
-TEST(WorkFunctionAccount, ThrottledPeriodsAreTakenToHaveNeededTwiceTheLimit) {
+TEST(WorkFunctionAccount, ThrottledPeriodsHaveTheAssumedNeed) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
-  // A quarter of the time has a need of 4. The rest of the time has the remaining mean: (1.1 - 0.5) / 0.75.
+  // A quarter of the time has a need of 2.6. The rest of the time has the remaining mean: (1.1 - 0.5) / 0.75.
   Account some(fleet);
   some.Window({1.1}, 2, false, 0.25);
   FleetWork work = some.EndDay();
-  EXPECT_NEAR(work.used, 0.25 * 4 + 0.75 * 0.8, 1e-5);
-  EXPECT_NEAR(work.over, 0.25 * 2, 1e-5);
+  EXPECT_NEAR(work.used, 0.25 * 2.6 + 0.75 * 0.8, 1e-5);
+  EXPECT_NEAR(work.over, 0.25 * 0.6, 1e-5);
   Account all(fleet);
   all.Window({1.1}, 2, false, 1.0);
   work = all.EndDay();
-  EXPECT_NEAR(work.used, 4, 1e-5);
-  EXPECT_NEAR(work.over, 2, 1e-5);
+  EXPECT_NEAR(work.used, 2.6, 1e-5);
+  EXPECT_NEAR(work.over, 0.6, 1e-5);
   Account none(fleet);
   none.Window({1.1}, 2, false, 0.0);
   work = none.EndDay();
