@@ -38,7 +38,7 @@ function Groups({ state }: { state: QuotaState }) {
           {first.rows.map((row) => (
             <tr key={`${row.group} ${row.tier} ${row.resource}`}>
               <th scope="row">{row.group}{row.cohort && <span class="muted"> shared</span>}</th><td>{row.tier}</td><td>{nameOf(row.resource)}</td>
-              <td class="num">{short(row.resource, row.quota)}</td>
+              <td class="num">{short(row.resource, row.quota)}{(row.oversold ?? 0) > 0 && <span class="bad" title="Production quota of all groups above the capacity"> {short(row.resource, row.oversold ?? 0)} oversold</span>}</td>
               <td class={`num ${row.quota > 0 && row.in_use > row.quota ? 'over' : 'cost-share'}`} style={{ '--share': share(row) }}>{short(row.resource, row.in_use)} <span class="muted">{row.quota > 0 ? percent(row.in_use / row.quota) : ''}</span></td>
               <td class="num">{row.borrowed > 0 ? short(row.resource, row.borrowed) : ''}</td>
               <td class={`num ${row.available <= 0 ? 'bad' : ''}`}>{short(row.resource, row.available)}</td>
