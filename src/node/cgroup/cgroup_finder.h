@@ -35,8 +35,8 @@ struct FinderBounds {
 // and {path}.
 //
 // systemd ignores limits that other programs write to the kernel: it writes the limits of its configuration again
-// when it reloads its units, or when a unit's properties are set. Limits of units are therefore also set as
-// properties (unit_properties.h).
+// when it reloads its units, or when a unit's properties are set. Limits of transient units are therefore also set
+// as properties (unit_properties.h), and the agent sets limits of other units again.
 //
 // Names: an empty job template is "{base}" for groups and "{prefix|unit}" for units; an empty task template is
 // "{host}{path}". A group is left out, with the reason in refusals(), if its name cannot be built, is not
@@ -62,7 +62,8 @@ class CgroupFinder final : public TaskFinder {
   std::vector<std::string> refusals() const override { return refusals_; }
   size_t num_refused() const override { return num_refused_; }
 
-  // Open() sets limits of units as their properties, too. Call it before Open(), on a machine that systemd runs.
+  // Open() sets limits of transient units as their properties, too. Call it before Open(), on a machine that
+  // systemd runs.
   void UseSystemd(std::shared_ptr<UnitProperties> systemd) { systemd_ = std::move(systemd); }
 
   static constexpr size_t kMaxRefusals = 20;

@@ -13,6 +13,9 @@ namespace taut::node {
 namespace {
 
 constexpr const char* kAddress = "unix:path=/run/systemd/private";
+constexpr const char* kSystemd = "org.freedesktop.systemd1";
+constexpr const char* kManagerPath = "/org/freedesktop/systemd1";
+constexpr const char* kManager = "org.freedesktop.systemd1.Manager";
 constexpr uint64_t kTimeoutUs = 2'000'000;
 constexpr uint64_t kNone = UINT64_MAX;  // systemd's value for no limit, and for the default weight
 
@@ -69,10 +72,15 @@ class SystemdBus final : public UnitProperties {
   }
   absl::Status Call(const std::string& unit, LimitKind kind, std::optional<double> value) {
     sd_bus_error error{};
-    const int r =
-        sd_bus_call_method(bus_, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
-                           "org.freedesktop.systemd1.Manager", "SetUnitProperties", &error, nullptr,
-                           "sba(sv)", unit.c_str(), 1, 1, PropertyOf(kind), "t", ValueOf(kind, value));
+    int is_transient = 0;
+    int r = ReadTransient(unit, error, is_transient);
+    if (r >= 0 && is_transient == 0) {
+      return absl::FailedPreconditionError(StrCat("systemd: ", unit, " has a file, whose properties stay"));
+    }
+    if (r >= 0) {
+      r = sd_bus_call_method(bus_, kSystemd, kManagerPath, kManager, "SetUnitProperties", &error, nullptr,
+                             "sba(sv)", unit.c_str(), 1, 1, PropertyOf(kind), "t", ValueOf(kind, value));
+    }
     if (r >= 0) return absl::OkStatus();
     const std::string text = StrCat("systemd: ", unit, ": ", PropertyOf(kind), ": ",
                                     error.message != nullptr ? error.message : std::strerror(-r));
@@ -81,6 +89,20 @@ class SystemdBus final : public UnitProperties {
     sd_bus_error_free(&error);
     if (is_unknown) return absl::NotFoundError(text);
     return is_answer ? absl::FailedPreconditionError(text) : absl::UnavailableError(text);
+  }
+  // Stores whether the unit is transient. Returns a negative errno on failure.
+  int ReadTransient(const std::string& unit, sd_bus_error& error, int& out) {
+    sd_bus_message* found = nullptr;
+    int r = sd_bus_call_method(bus_, kSystemd, kManagerPath, kManager, "GetUnit", &error, &found, "s",
+                               unit.c_str());
+    const char* path = nullptr;
+    if (r >= 0) r = sd_bus_message_read(found, "o", &path);
+    if (r >= 0) {
+      r = sd_bus_get_property_trivial(bus_, kSystemd, path, "org.freedesktop.systemd1.Unit", "Transient",
+                                      &error, 'b', &out);
+    }
+    sd_bus_message_unref(found);
+    return r;
   }
 
   sd_bus* bus_ = nullptr;

@@ -108,6 +108,10 @@ TEST(KernelSystemd, FindsAndLimitsServices) {
   EXPECT_TRUE(Service::Run("systemctl daemon-reload"));
   EXPECT_EQ((*group)->ReadLimits()->cpu_max_cores, std::nullopt);
 
+  EXPECT_EQ(ConnectToSystemd()->Set("systemd-journald.service", LimitKind::kCpuWeight, 100).code(),
+            absl::StatusCode::kFailedPrecondition)
+      << "a unit with a file keeps its properties";
+
   service.Stop();
   EXPECT_TRUE(Eventually([&] { return absl::IsNotFound((*group)->Read(ReadDepth::kUsage, reading)); }));
   const absl::StatusOr<std::vector<FoundTask>> after = finder->Find();
