@@ -3,7 +3,7 @@ import type { SettingRow } from '../api/types';
 
 const GROUPS: [title: string, keys: RegExp][] = [
   ['Mode and recommender', /^(mode|external|class)$|(^|\.)(recommender|signal)$/],
-  ['Risk', /^(risk|throttled|oom_tolerance)$|^cpu\.throttle_/],
+  ['Risk', /^(risk|throttled|oom_tolerance)$|\.throttle_/],
   ['Bounds', /\.(lower|upper|allowed)$/],
   ['When limits change', /^(min_change|change_period|version|watch_version|maintenance|startup_grace)$|\.startup_/],
   ['Requests and templates of Kubernetes', /\.(applies_to|request_share)$|^in_template$/],
