@@ -48,9 +48,10 @@ constexpr float kRescaleAt = 1e15F;
 // Usage at the limit counts as a need of this multiple of the limit. With a smaller factor, the limit would
 // settle at a level that throttles work.
 constexpr double kNeedAtLimit = 2;
-// The need that the count of work assumes, as a multiple of the limit, and the share of the first window at a
-// limit in which the tasks had the need that a later window shows.
-constexpr double kCountedNeedAtLimit = 1.3;
+// The need that the fleet's count of work assumes, as a multiple of the limit, and the share of the first window
+// at a limit in which the tasks had the need that a later window shows. The job's own sums keep the higher need:
+// with a lower one, bursts that the limit cuts off would not raise the limit ahead of their hour.
+constexpr double kFleetNeedAtLimit = 1.3;
 constexpr float kShareOfFirstWindow = 0.5F;
 
 constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
@@ -339,11 +340,15 @@ void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
   for (const TaskUsage& t : signal.tasks) {
     if (!IsAtLimit(signal, t.peak)) continue;
     cut = true;
-    cuts_.Add(limit, std::max(0.0, kCountedNeedAtLimit * *signal.cut_at - limit));
+    cuts_.Add(limit, std::max(0.0, kNeedAtLimit * *signal.cut_at - limit));
   }
   if (cut || cuts_.windows <= 0) return;
-  const float more = cuts_.Correction(signal.peak, kShareOfFirstWindow);
-  for (float* sum : {&over_, &used_, &day_over_, &day_used_}) *sum = std::max(0.0F, *sum + more);
+  const float more = cuts_.Correction(signal.peak);
+  for (float* sum : {&over_, &used_}) *sum = std::max(0.0F, *sum + more);
+  // The fleet has counted this part of the assumed work, since the limit in force is the one that cut the usage.
+  cuts_.over *= static_cast<float>((kFleetNeedAtLimit - 1) / (kNeedAtLimit - 1));
+  const float fleets = cuts_.Correction(signal.peak, kShareOfFirstWindow);
+  for (float* sum : {&day_over_, &day_used_}) *sum = std::max(0.0F, *sum + fleets);
   cuts_ = {};
 }
 
@@ -351,12 +356,15 @@ void WorkFunctionRecommender::CountWork(const Signal& signal, double limit) {
   const auto tasks = static_cast<float>(signal.tasks.size());
   const bool ahead = AheadAt(signal.window.index) > level_;
   const double lower = level_ >= 0 ? Level(fleet_->resource(), level_) : HUGE_VAL;
-  ForEachNeed(signal, kCountedNeedAtLimit, [&](float need, float share) {
+  const auto count = [&](float need, float share, float& over, float& used) {
     const auto above = static_cast<float>(need > limit ? need - limit : 0);
-    used_ += tasks * share * need;
-    day_used_ += tasks * share * need;
-    over_ += level_ >= 0 ? tasks * share * above : 0;
-    day_over_ += level_ >= 0 ? tasks * share * above : 0;
+    used += tasks * share * need;
+    over += level_ >= 0 ? tasks * share * above : 0;
+  };
+  ForEachNeed(signal, kFleetNeedAtLimit,
+              [&](float need, float share) { count(need, share, day_over_, day_used_); });
+  ForEachNeed(signal, kNeedAtLimit, [&](float need, float share) {
+    count(need, share, over_, used_);
     if (ahead)
       spared_ += tasks * share * static_cast<float>(std::max(0.0, std::min<double>(need, limit) - lower));
   });

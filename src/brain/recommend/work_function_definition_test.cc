@@ -22,7 +22,7 @@ namespace {
 using Levels = WorkFunctionRecommender;
 constexpr Resource kOf = Resource::kCpu;
 constexpr double kNearTheLimit = 0.97, kNeedOfCut = 2, kThrottledFrom = 0.01;
-constexpr double kCountedNeedOfCut = 1.3, kShareOfFirstWindow = 0.5;
+constexpr double kFleetNeedOfCut = 1.3, kShareOfFirstWindow = 0.5;
 constexpr double kHalfLife = 14 * kWindowsPerDay;
 
 struct Need {
@@ -90,12 +90,16 @@ class Definition {
     Pay(NeedsOf(s));
     Remember(s);
     const auto tasks = static_cast<double>(s.tasks.size());
-    for (const Need& need : NeedsOf(s, kCountedNeedOfCut)) {
-      const double over = level_ >= 0 ? tasks * need.share * std::max(0.0, need.usage - limit_) : 0;
-      used_ += tasks * need.share * need.usage;
+    const auto over = [&](const Need& need) {
+      return level_ >= 0 ? tasks * need.share * std::max(0.0, need.usage - limit_) : 0;
+    };
+    for (const Need& need : NeedsOf(s, kFleetNeedOfCut)) {
       day_used_ += tasks * need.share * need.usage;
-      over_ += over;
-      day_over_ += over;
+      day_over_ += over(need);
+    }
+    for (const Need& need : NeedsOf(s)) {
+      used_ += tasks * need.share * need.usage;
+      over_ += over(need);
       if (ahead_ > level_)
         spared_ +=
             tasks * need.share * std::max(0.0, std::min(need.usage, limit_) - Levels::Level(kOf, level_));
@@ -213,13 +217,15 @@ class Definition {
       cut = true;
       cuts_ += 1;
       cut_limits_ += limit_;
-      cut_over_ += std::max(0.0, kCountedNeedOfCut * *s.cut_at - limit_);
+      cut_over_ += std::max(0.0, kNeedOfCut * *s.cut_at - limit_);
     }
     if (cut || cuts_ == 0) return;
     const double over = cuts_ * s.peak - cut_limits_;
     if (over > 0) {
-      for (double* sum : {&over_, &used_, &day_over_, &day_used_})
-        *sum = std::max(0.0, *sum + over * (cuts_ - 1 + kShareOfFirstWindow) / cuts_ - cut_over_);
+      for (double* sum : {&over_, &used_}) *sum = std::max(0.0, *sum + over - cut_over_);
+      for (double* sum : {&day_over_, &day_used_})
+        *sum = std::max(
+            0.0, *sum + over * (cuts_ - 1 + kShareOfFirstWindow) / cuts_ - (kFleetNeedOfCut - 1) * cut_over_);
     }
     cuts_ = cut_limits_ = cut_over_ = 0;
   }

@@ -143,6 +143,12 @@ class Account {
     r_.EndDay(1, rows);
     return rows.empty() ? FleetWork{} : *rows.front().work;
   }
+  // Returns the job's own share of work above its limits.
+  double ShareOver() {
+    LimitRisk risk;
+    r_.UpdateRisk(1, risk);
+    return risk.work_over;
+  }
   double Fact(std::string_view name) {
     Reason reason;
     r_.Explain(reason);
@@ -314,6 +320,17 @@ TEST(WorkFunctionAccount, CutWorkIsJudgedByTheWindowAfter) {
     EXPECT_NEAR(work.over, c.over, 1e-5) << c.cuts << " " << c.after;
     EXPECT_NEAR(work.used, c.used, 1e-5) << c.cuts << " " << c.after;
   }
+}
+
+// The job's own share decides whether the limit is raised ahead of a burst: a burst of one window that the limit
+// cuts off has no later window that shows its need.
+TEST(WorkFunctionAccount, TheJobsOwnShareAssumesTwiceTheLimit) {
+  const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
+  Account job(fleet);
+  job.Window({1}, 1, true);
+  job.Window({0.5}, 1);
+  EXPECT_NEAR(job.ShareOver(), 1 / (1 + 2 + 0.5), 1e-3)
+      << "work of 1, 2 and 0.5, of which 1 was above the limit";
 }
 
 TEST(WorkFunctionAccount, ThrottledPeriodsHaveTheAssumedNeed) {
