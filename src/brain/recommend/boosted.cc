@@ -271,15 +271,8 @@ void BoostedRecommender::CountWork(const Signal& signal, double in_force) {
   if (!signal.cut_at.has_value() && cuts_.windows == 0) return;
   const double assumed = std::max(0.0, kNeedOfCut * signal.cut_at.value_or(0) - in_force);
   const double throttled = ThrottledShareBelow(signal);
-  bool cut = false;
-  for (const TaskUsage& t : signal.tasks) {
-    const bool at_limit = IsAtLimit(signal, t.peak);
-    day_.over += (at_limit ? 1 : throttled) * assumed;
-    if (!at_limit) continue;
-    cut = true;
-    cuts_.Add(in_force, assumed);
-  }
-  if (cut || cuts_.windows == 0) return;
+  for (const TaskUsage& t : signal.tasks) day_.over += (IsAtLimit(signal, t.peak) ? 1 : throttled) * assumed;
+  if (cuts_.Take(signal, in_force, assumed) || cuts_.windows == 0) return;
   day_.over = std::max(0.0, day_.over + cuts_.Correction(signal.peak, kShareOfFirstCut));
   cuts_ = {};
 }

@@ -48,17 +48,28 @@ struct CutRun {
   float limits = 0;  // sum of the limits in these task-windows
   float over = 0;    // work that was counted as above these limits
 
+  // Adds the tasks at their limit, each with `assumed_over` as the work counted above `limit`. Returns true if
+  // there is such a task.
+  bool Take(const Signal& signal, double limit, double assumed_over) {
+    bool cut = false;
+    for (const TaskUsage& t : signal.tasks) {
+      if (!IsAtLimit(signal, t.peak)) continue;
+      cut = true;
+      Add(limit, assumed_over);
+    }
+    return cut;
+  }
   void Add(double limit, double assumed_over) {
     windows += 1;
     limits += static_cast<float>(limit);
     over += static_cast<float>(assumed_over);
   }
   // Returns the work above the limits, less the counted work, if the need was the later usage `peak`. In the first
-  // window the tasks had this need for a share of the window only. A peak below the limits proves nothing: returns
-  // 0. REQUIRES: windows > 0.
-  float Correction(double peak, float share_of_first = 1) const {
+  // window the tasks had this need for a share of the window only. `counted` is the part of `over` that was
+  // counted. A peak below the limits proves nothing: returns 0. REQUIRES: windows > 0.
+  float Correction(double peak, float share_of_first = 1, float counted = 1) const {
     const float shown = windows * static_cast<float>(peak) - limits;
-    return shown > 0 ? shown * (windows - 1 + share_of_first) / windows - over : 0;
+    return shown > 0 ? shown * (windows - 1 + share_of_first) / windows - counted * over : 0;
   }
 };
 

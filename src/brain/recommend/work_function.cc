@@ -58,25 +58,30 @@ constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
 
 using Levels = std::array<float, WorkFunctionRecommender::kLevels>;
 
-// Calls fn(need, share) for each task's assumed need and its share of the tasks' time. Usage at the limit, or in a
-// throttled period, does not show the need, which is assumed to be `at_limit` times the limit.
+// Calls fn(usage, share, is_cut) for each part of the tasks' time, with its share of this time. is_cut: the limit
+// `usage` hides the need, because the usage was at the limit or the periods were throttled.
 template <typename Fn>
-void ForEachNeed(const Signal& signal, double at_limit, Fn fn) {
+void ForEachPart(const Signal& signal, Fn fn) {
   const float share = 1 / static_cast<float>(signal.tasks.size());
   const double throttled = ThrottledShareBelow(signal);
   for (const TaskUsage& t : signal.tasks) {
     if (IsAtLimit(signal, t.peak)) {
-      fn(static_cast<float>(at_limit * *signal.cut_at), share);
+      fn(*signal.cut_at, share, true);
     } else if (throttled > 0) {
       const double cut_at = *signal.cut_at;
-      fn(static_cast<float>(at_limit * cut_at), static_cast<float>(share * throttled));
+      fn(cut_at, static_cast<float>(share * throttled), true);
       if (throttled == 1) continue;
       const double rest = std::max(0.0, (t.peak - throttled * cut_at) / (1 - throttled));
-      fn(static_cast<float>(rest), static_cast<float>(share * (1 - throttled)));
+      fn(rest, static_cast<float>(share * (1 - throttled)), false);
     } else {
-      fn(t.peak, share);
+      fn(double{t.peak}, share, false);
     }
   }
+}
+
+// Returns the need in a part of ForEachPart(), if a hidden need is `at_limit` times the limit.
+float NeedIn(double usage, bool is_cut, double at_limit = kNeedAtLimit) {
+  return static_cast<float>(is_cut ? at_limit * usage : usage);
 }
 
 // Returns the charge for a change, in windows of a job's limit.
@@ -283,7 +288,8 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
     // For each level: the share of the tasks' time with a need above the level, and the sum of these needs.
     std::array<float, kLevels> count{};
     std::array<float, kLevels> sum{};
-    ForEachNeed(signal, kNeedAtLimit, [&](float need, float share) {
+    ForEachPart(signal, [&](double usage, float share, bool is_cut) {
+      const float need = NeedIn(usage, is_cut);
       const auto at = static_cast<size_t>(LevelOf(fleet_->resource(), need));
       count[at] += share;
       sum[at] += share * need;
@@ -324,7 +330,8 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
     for (float& w : weights_.values()) w /= weight_;
     weight_ = 1;
   }
-  ForEachNeed(signal, kNeedAtLimit, [this](float need, float share) {
+  ForEachPart(signal, [this](double usage, float share, bool is_cut) {
+    const float need = NeedIn(usage, is_cut);
     *weights_.FindOrInsert(static_cast<Bucket>(LevelOf(fleet_->resource(), need))) += weight_ * share;
   });
   if (last_window_ == INT32_MIN) first_window_ = window;
@@ -336,18 +343,13 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
 // proves nothing and keeps the assumption.
 void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
   if (!signal.cut_at.has_value() && cuts_.windows <= 0) return;
-  bool cut = false;
-  for (const TaskUsage& t : signal.tasks) {
-    if (!IsAtLimit(signal, t.peak)) continue;
-    cut = true;
-    cuts_.Add(limit, std::max(0.0, kNeedAtLimit * *signal.cut_at - limit));
-  }
-  if (cut || cuts_.windows <= 0) return;
+  const double assumed = std::max(0.0, kNeedAtLimit * signal.cut_at.value_or(0) - limit);
+  if (cuts_.Take(signal, limit, assumed) || cuts_.windows <= 0) return;
   const float more = cuts_.Correction(signal.peak);
   for (float* sum : {&over_, &used_}) *sum = std::max(0.0F, *sum + more);
   // The fleet has counted this part of the assumed work, since the limit in force is the one that cut the usage.
-  cuts_.over *= static_cast<float>((kFleetNeedAtLimit - 1) / (kNeedAtLimit - 1));
-  const float fleets = cuts_.Correction(signal.peak, kShareOfFirstWindow);
+  constexpr auto kCounted = static_cast<float>((kFleetNeedAtLimit - 1) / (kNeedAtLimit - 1));
+  const float fleets = cuts_.Correction(signal.peak, kShareOfFirstWindow, kCounted);
   for (float* sum : {&day_over_, &day_used_}) *sum = std::max(0.0F, *sum + fleets);
   cuts_ = {};
 }
@@ -361,10 +363,10 @@ void WorkFunctionRecommender::CountWork(const Signal& signal, double limit) {
     used += tasks * share * need;
     over += level_ >= 0 ? tasks * share * above : 0;
   };
-  ForEachNeed(signal, kFleetNeedAtLimit,
-              [&](float need, float share) { count(need, share, day_over_, day_used_); });
-  ForEachNeed(signal, kNeedAtLimit, [&](float need, float share) {
+  ForEachPart(signal, [&](double usage, float share, bool is_cut) {
+    const float need = NeedIn(usage, is_cut);
     count(need, share, over_, used_);
+    count(NeedIn(usage, is_cut, kFleetNeedAtLimit), share, day_over_, day_used_);
     if (ahead)
       spared_ += tasks * share * static_cast<float>(std::max(0.0, std::min<double>(need, limit) - lower));
   });
