@@ -21,9 +21,12 @@ std::vector<QuotaRowView> RowsOf(const QuotaTree& tree) {
 
 std::vector<QuotaRowView> RowsOf(const QuotaTree& tree, const QuotaSpec& spec) {
   std::vector<QuotaRowView> out = RowsOf(tree);
-  if (spec.capacity.empty()) return out;
-  for (QuotaRowView& row : out) {
-    if (row.tier == kProductionTier && row.cell.parent < 0) row.oversold = Oversold(spec, row.resource);
+  for (const QuotaCapacity& capacity : spec.capacity) {
+    const std::optional<int64_t> oversold = Oversold(spec, capacity.resource);
+    for (QuotaRowView& row : out) {
+      if (row.tier == kProductionTier && row.cell.parent < 0 && row.resource == capacity.resource)
+        row.oversold = oversold;
+    }
   }
   return out;
 }
