@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"
+#include "common/settings/setting_field.h"
 #include "common/settings/yaml_walk.h"
 
 namespace taut::server {
@@ -149,9 +150,8 @@ class QuotaReader {
   absl::Status ReadAvailability(const YAML::Node& key, const YAML::Node& value, double& out) const {
     std::string text;
     if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
-    const bool percent = text.ends_with('%');
-    const std::string number = text.substr(0, text.size() - (percent ? 1 : 0));
-    if (absl::SimpleAtod(number, &out) && out > 0 && (out /= percent ? 100 : 1) <= 1) return absl::OkStatus();
+    out = ParseQuantity(FieldUnit::kPlain, text).value_or(0);
+    if (out > 0 && out <= 1) return absl::OkStatus();
     return ErrorAt(name_, key, StrCat("availability: \"", text, "\": expected above 0 and at most 100%"));
   }
   absl::Status ReadOversold(const YAML::Node& key, const YAML::Node& value, bool& accepts) const {
