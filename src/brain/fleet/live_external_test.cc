@@ -39,6 +39,19 @@ class LiveExternal : public testing::Test {
     return fleet_.job(JobId{job}).of(Resource::kMemory).lane.recommended();
   }
 
+  // Returns the memory recommendation for job 0 of a fleet that is restored from fleet_ and takes the next window.
+  std::optional<double> RecommendedAfterARestart() {
+    const std::string chunk = Chunk(fleet_);
+    LiveFleet restored(SomeExternal());
+    for (uint32_t j = 0; j < 4; ++j) restored.AddRestoredJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
+    ByteReader in(chunk);
+    EXPECT_TRUE(restored.checkpoint.LoadChunk(0, cell_.windows()[next_ - 1].window, in).ok());
+    restored.restore.End(100, 100);
+    out_.Clear();
+    Step(restored, cell_.windows()[next_], out_);
+    return restored.job(JobId{0}).of(Resource::kMemory).lane.recommended();
+  }
+
   Cell cell_{4};
   LiveFleet fleet_{SomeExternal()};
   PassOutput out_;
@@ -106,15 +119,7 @@ TEST_F(LiveExternal, ARestartKeepsTheHeldAnswer) {
   ASSERT_TRUE(fleet_.external.Take(Memory(0, 3 * kGiB, After(30)), 0, out_));
   EXPECT_THAT(fleet_.risk.Explain(JobId{0}, Resource::kMemory).steps,
               testing::Contains(testing::Field(&ReasonStep::what, "highest answer of the last 60 min")));
-  const std::string chunk = Chunk(fleet_);
-  LiveFleet restored(SomeExternal());
-  for (uint32_t j = 0; j < 4; ++j) restored.AddRestoredJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
-  ByteReader in(chunk);
-  ASSERT_TRUE(restored.checkpoint.LoadChunk(0, cell_.windows()[next_ - 1].window, in).ok());
-  restored.restore.End(100, 100);
-  out_.Clear();
-  Step(restored, cell_.windows()[next_], out_);
-  EXPECT_EQ(restored.job(JobId{0}).of(Resource::kMemory).lane.recommended(), 4 * kGiB);
+  EXPECT_EQ(RecommendedAfterARestart(), 4 * kGiB);
 }
 
 TEST_F(LiveExternal, IsToldTheJobsOwnRecommendationAlsoWhileAnAnswerHolds) {
@@ -142,15 +147,7 @@ TEST_F(LiveExternal, ARestartKeepsTheAnswer) {
   AddJobs(fleet_, 4);
   Run(300);
   ASSERT_TRUE(fleet_.external.Take(Memory(0, 4 * kGiB, After(30)), 0, out_));
-  const std::string chunk = Chunk(fleet_);
-  LiveFleet restored(SomeExternal());
-  for (uint32_t j = 0; j < 4; ++j) restored.AddRestoredJob({JobId{j}, "job-" + std::to_string(j), {}, 0});
-  ByteReader in(chunk);
-  ASSERT_TRUE(restored.checkpoint.LoadChunk(0, cell_.windows()[next_ - 1].window, in).ok());
-  restored.restore.End(100, 100);
-  out_.Clear();
-  Step(restored, cell_.windows()[next_], out_);
-  EXPECT_EQ(restored.job(JobId{0}).of(Resource::kMemory).lane.recommended(), 4 * kGiB);
+  EXPECT_EQ(RecommendedAfterARestart(), 4 * kGiB);
 }
 
 TEST_F(LiveExternal, WithoutTheSettingAnAnswerIsForgotten) {
