@@ -57,6 +57,17 @@ TEST_F(AgentReset, LimitsAreSetAgain) {
   EXPECT_EQ(entry->values.at(LimitKind::kCpuMax).owner, 2.0) << "what --release restores";
 }
 
+TEST_F(AgentReset, ARuleThatNoLongerManagesLeavesTheOwnersValue) {
+  cell_.options.rules[0].manage = false;
+  cell_.Start();
+  cell_.Run(10);
+  Reload();
+  cell_.Run(60);
+  EXPECT_EQ(task_->limits.cpu_max_cores, 2.0);
+  EXPECT_EQ(task_->limits.memory_max_bytes, 256 * kMiB);
+  EXPECT_EQ(cell_.agent->counts().resets, 0U);
+}
+
 TEST_F(AgentReset, AnotherValueIsTheOwners) {
   task_->limits.cpu_max_cores = 1.5;
   cell_.Run(60);

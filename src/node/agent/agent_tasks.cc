@@ -331,7 +331,8 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back, co
   const std::optional<double> was = noted.set.value_or(noted.owner);
   parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
   if (at_owners && came_back) return false;  // each start begins with the owner's limits
-  if (at_owners && task.group->MayBeReset(kind) && task.resets.Take(now.steady_us)) {
+  const bool sets = task.rule->manage && !options_.observe;
+  if (sets && at_owners && task.group->MayBeReset(kind) && task.resets.Take(now.steady_us)) {
     ++counts_.resets;
     Act(task.found,
         {.action = "limit_reset",

@@ -1,4 +1,4 @@
-// Tests the control of throttling by the agent: when it moves a limit, and what gives back the ordered limit.
+// Tests the control of throttling by the agent: when it moves a limit, and what restores the ordered limit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
